@@ -12,9 +12,6 @@ from explorer.app.work import (
     leaving,
     limits,
     panel_patches,
-    quick_messages,
-    quick_models,
-    quick_widgets,
     sessions,
     unread,
     whose_page,
@@ -36,13 +33,6 @@ panel_patches.install()
 early_changes.send_early_changes()
 panel_patches.lock_handlers()
 whose_page.take_back()
-panel_patches.unindent_once()
-panel_patches.write_styles_together()
-panel_patches.keep_style_sheets()
-panel_patches.remember_defaults()
-quick_models.install()
-quick_messages.install()
-quick_widgets.install()
 panel_patches.handle_in_turn()
 panel_patches.hear_all()
 panel_patches.expect_models_sent_back()

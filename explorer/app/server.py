@@ -18,6 +18,7 @@ import numpy as np
 import panel as pn
 from bokeh.settings import settings as bokeh
 
+from explorer.app import compat
 from explorer.app import pages as registry
 from explorer.app.kit.reach import Reach
 from explorer.app.pages import Page
@@ -132,6 +133,7 @@ def serve(
         shown = tuple(page for page in shown if page.key == first)
         teach_at = teachers.address
         begin["teachers"] = teachers
+    compat.apply()
     if start:
         keep_little_free()
     if warm:

@@ -96,3 +96,26 @@ def _contrast(a: np.ndarray, b: np.ndarray) -> float:
 
     dark, bright = sorted((light(a), light(b)))
     return (bright + 0.05) / (dark + 0.05)
+
+
+def test_a_page_is_walked_through_once_for_many_glyphs(monkeypatch: pytest.MonkeyPatch) -> None:
+    document, plot = Document(), figure()
+    document.add_root(plot)
+    walks: list[int] = []
+    plain = type(document.models).recompute
+    monkeypatch.setattr(
+        type(document.models), "recompute", lambda self: (walks.append(1), plain(self))[1]
+    )
+    with one_walk(document):
+        glyph = plot.scatter([1], [2])
+        plot.title.text = "Map"
+        assert not walks
+    assert len(walks) == 1
+    assert glyph.document is document
+    with pytest.raises(RuntimeError, match="wrong"), one_walk(document):
+        raise RuntimeError("wrong")
+    # It looks for models again afterwards.
+    plot.add_tools("pan")
+    assert len(walks) > 2
+    with one_walk(None):
+        figure()

@@ -6,31 +6,19 @@ import sys
 import warnings
 from functools import partial
 from types import SimpleNamespace
-from unittest.mock import Mock, create_autospec
+from unittest.mock import Mock
 
-import numpy as np
 import panel as pn
 import pytest
-from bokeh.core.property.bases import Property
-from bokeh.core.property.descriptors import PropertyDescriptor
 from bokeh.core.serialization import Deserializer
 from bokeh.document import Document
-from bokeh.document.models import DocumentModelManager
-from bokeh.models import Button, DataTable, Slider, UIElement
-from bokeh.plotting import figure
-from panel import custom, viewable
+from bokeh.models import Slider
 from panel.io import document
-from panel.io.resources import CDN_DIST, set_resource_mode
 from panel.io.state import state
-from panel.models.markup import HTML
-from panel.pane.markup import HTMLBasePane
 from panel.reactive import Syncable
 from panel.viewable import Renderable
 
-from explorer.app import Explore
-from explorer.app.kit import ui
 from explorer.app.work import panel_patches as delivery
-from explorer.points.matrix import FrequencyMatrix
 
 
 class Doc:
@@ -117,105 +105,6 @@ def test_without_the_cure_it_runs_without(monkeypatch, handler) -> None:
         assert scheduled_by(monkeypatch, handler).nolock
     finally:
         delivery.lock_handlers()
-
-
-def test_a_script_loses_its_indent_once_however_many_pages_are_opened() -> None:
-    matrix = FrequencyMatrix.from_array(np.ones((4, 4), int))
-
-    def opened() -> tuple[int, int]:
-        before = delivery.unindent.cache_info()
-        Explore(matrix, mechanism="uniform").page().get_root(Document())
-        after = delivery.unindent.cache_info()
-        return after.misses - before.misses, after.hits - before.hits
-
-    opened()
-    again, looked_up = opened()
-    assert again == 0
-    assert looked_up > 20
-
-
-def test_panel_still_needs_the_cure_of_the_indent(monkeypatch) -> None:
-    """A later Panel that unindents once makes the patch dead code: then this fails."""
-    unindented: list[int] = []
-    counting = SimpleNamespace(dedent=lambda text: unindented.append(len(text)) or text)
-    monkeypatch.setattr(custom, "textwrap", counting)
-    for _ in range(3):
-        ui.Button(label="A").get_root(Document())
-    assert len([size for size in unindented if size > 100_000]) == 3
-
-
-@pytest.mark.parametrize("which", ["ours", "Panel's"])
-def test_the_styles_of_a_page_in_a_notebook_are_written_in_one_go(monkeypatch, which) -> None:
-    delivery.write_styles_together()
-    write = viewable.patch_inline_stylesheets
-    # When Panel's own needs one collection alone, remove `write_styles_together` and this test.
-    write, collections = (write, 1) if which == "ours" else (write.original, 9)
-    doc = Document()
-    with set_resource_mode("cdn"):
-        root = pn.Column(*[pn.widgets.Button() for _ in range(8)]).get_root(doc)
-    doc.add_root(root)
-    elements = list(root.select({"type": UIElement}))
-    assert len(elements) >= 9
-    collected = create_autospec(
-        DocumentModelManager.recompute, side_effect=DocumentModelManager.recompute
-    )
-    monkeypatch.setattr(DocumentModelManager, "recompute", collected)
-    for each in elements:
-        write(each)
-    assert collected.call_count == collections
-    styles = [sheet for each in elements for sheet in each.stylesheets]
-    assert styles
-    assert not any(str(getattr(s, "url", "")).startswith(CDN_DIST) for s in styles)
-
-
-@pytest.mark.parametrize("which", ["ours", "Panel's"])
-def test_a_new_text_leaves_the_models_of_a_page_as_they_are(monkeypatch, which) -> None:
-    ours = HTMLBasePane._get_properties
-    # When Panel's own needs none, remove `keep_style_sheets` and this test.
-    properties, collections = (ours, 0) if which == "ours" else (ours.original, 1)
-    monkeypatch.setattr(HTMLBasePane, "_get_properties", properties)
-    doc, pane = Document(), pn.pane.HTML("before", stylesheets=["p { color: red }"])
-    root = pn.Column(pane).get_root(doc)
-    doc.add_root(root)
-    # What the address of a served page does: Panel forgets which sheets the page has.
-    pn.state._stylesheets.pop(doc, None)
-    collected = create_autospec(
-        DocumentModelManager.recompute, side_effect=DocumentModelManager.recompute
-    )
-    monkeypatch.setattr(DocumentModelManager, "recompute", collected)
-    pane.object = "after"
-    (model,) = root.select({"type": HTML})
-    assert model.text == "after"
-    assert collected.call_count == collections
-    # What is really new is taken.
-    pane.stylesheets = ["p { color: blue }"]
-    pane.object = "later"
-    assert model.stylesheets[-1] == "p { color: blue }"
-
-
-def test_defaults_of_bokeh_are_what_they_were() -> None:
-    unstable, themed = PropertyDescriptor.has_unstable_default, Property.themed_default
-    for model in (Button(), figure(), DataTable(), HTML()):
-        merged = {}
-        for c in reversed(type(model).__mro__):
-            merged |= getattr(c, "__overridden_defaults__", {})
-        assert type(model)._overridden_defaults() == merged
-        for name in model.properties():
-            asked = model.lookup(name)
-            assert unstable(asked, model) == unstable.original(asked, model)
-            for _ in "12":
-                given = themed(asked.property, type(model), name, None)
-                plain = themed.original(asked.property, type(model), name, None)
-                assert type(given) is type(plain)
-                # Others are made anew each time.
-                assert not isinstance(plain, int | float | str) or given == plain
-    plot = figure()
-    width = plot.lookup("width").property
-    assert themed(width, type(plot), "width", {"width": 7}) == 7, "a theme has its say"
-    # What belongs to one object is not shared.
-    one, other = Button(), Button()
-    one.tags.append("mine")
-    assert other.tags == []
 
 
 OVERLAPPING = """

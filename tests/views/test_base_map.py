@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import shapely
+from bokeh.document import Document
 from bokeh.plotting import figure
 
 from explorer.grid.base_map import BaseMap
-from explorer.views.base_map import BaseLayer, which_fit
+from explorer.views.base_map import BaseLayer, one_walk, which_fit
 
 BASE = BaseMap(
     [shapely.LineString([(0, 0), (10, 10)])],

@@ -56,9 +56,12 @@ PUBLIC = (
     "audience",
 )
 # The rooms of the app, in order; pages stand side by side and do not import each other.
-APP_ORDER = ("", "kit", "work", "state", "boxes", "curator", "a page", "pages", "server", "main")
+APP_ORDER = (
+    *("", "compat", "kit", "work", "state", "boxes", "curator", "a page", "pages", "server"),
+    "main",
+)
 #: Rooms of the app that an audience page uses as well.
-PUBLIC_APP = ("kit", "work", "boxes")
+PUBLIC_APP = ("compat", "kit", "work", "boxes")
 PAGES = (
     "explore",
     "compare",

@@ -11,8 +11,10 @@ a process that serves an audience never loads the rooms that hold exact numbers.
 """
 
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from explorer.compiled_code import remove_outdated
 from explorer.grid.countable import lend
 from explorer.releases import painter
 from explorer.version import __version__ as __version__
@@ -112,6 +114,9 @@ __all__ = [
     "read_trips",
     "scan_points",
 ]
+
+# Before any module with kernels is loaded.
+remove_outdated(Path(__file__).parent)
 
 # The modules of the names above; what is not listed here is a mechanism.
 _HOMES = {

@@ -19,6 +19,7 @@ PACKAGE = ROOT / "explorer"
 ORDER = (
     "errors",
     "version",
+    "compiled_code",
     "grid",
     "releases",
     "queries",
@@ -47,6 +48,7 @@ ORDER = (
 PUBLIC = (
     "errors",
     "version",
+    "compiled_code",
     "grid",
     "releases",
     "queries",

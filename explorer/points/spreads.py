@@ -20,7 +20,6 @@ import numpy as np
 from numba import njit
 
 from explorer.points.cost_tables import BLOCK, INT32_MAX
-from explorer.points.instructions import distance, fetch
 
 LATTICE_BITS = 10
 COPIED = 1024
@@ -210,21 +209,6 @@ def frame(tables, r0, c0, r1, c1, axis):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, inline="always")
-def fetch_cut(excess, box, cut):  # type: ignore[no-untyped-def]
-    """Begin to load what the objective of a cut looks up."""
-    at = np.uint64(cut) * box.step
-    fetch(excess, box.c + at)
-    fetch(excess, box.d + at)
-
-
-@njit(cache=True, nogil=True, inline="always")
-def fetch_box(excess, box):  # type: ignore[no-untyped-def]
-    """Begin to load what all cuts of a box look up."""
-    for corner in (box.a, box.b, box.e, box.f):
-        fetch(excess, corner)
-
-
-@njit(cache=True, nogil=True, inline="always")
 def turn(tables, r0, c0, r1, c1, axis, copy, below):  # type: ignore[no-untyped-def]
     """Copy a box so that both halves of every cut on that axis lie in one piece; its total.
 
@@ -248,12 +232,6 @@ def turn(tables, r0, c0, r1, c1, axis, copy, below):  # type: ignore[no-untyped-
 
 
 @njit(cache=True, nogil=True, inline="always")
-def is_tiny(cells):  # type: ignore[no-untyped-def]
-    """Whether a box of so many cells is copied whatever it holds."""
-    return cells <= _TINY
-
-
-@njit(cache=True, nogil=True, inline="always")
 def is_copied(tables, excess, box, cells):  # type: ignore[no-untyped-def]
     """Whether scanning a copy of a box is quicker than looking its halves up.
 
@@ -262,20 +240,10 @@ def is_copied(tables, excess, box, cells):  # type: ignore[no-untyped-def]
     levels = tables.excess.shape[2]
     if cells > COPIED or levels == 0:
         return False
-    if is_tiny(cells):
+    if cells <= _TINY:
         return True
     total = np.int64(excess[box.f]) - excess[box.b] - excess[box.e] + excess[box.a]
     return total >= (levels - 1) * cells
-
-
-@njit(cache=True, nogil=True, inline="always")
-def fetch_lines(tables, r0, c0, r1, c1, axis):  # type: ignore[no-untyped-def]
-    """Begin to load what `turn` copies, of each line the first 16 cells."""
-    lines = tables.by_rows if axis == 0 else tables.by_columns
-    begin, end, first = (r0, r1, c0) if axis == 0 else (c0, c1, r0)
-    cells, line, start = lines.reshape(-1), lines.shape[1], begin * lines.shape[1] + first
-    for i in range(end - begin):
-        fetch(cells, np.uint64(start + i * line))
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -283,7 +251,9 @@ def _distances(copy, begin, number, total):  # type: ignore[no-untyped-def]
     """Sum |n c - total| over n cells of a copy side by side, for sums within int32."""
     times, less, added = np.int32(number), np.int32(total), np.int32(0)
     for j in range(number):
-        added = np.int32(added + distance(copy[begin + np.uint64(j)], times, less))
+        # Cast at each step, or numba multiplies in 64 bits and half as many fit a vector.
+        apart = np.int32(np.int32(copy[begin + np.uint64(j)] * times) - less)
+        added = np.int32(added + max(apart, np.int32(-apart)))
     return np.int64(added)
 
 

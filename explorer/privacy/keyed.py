@@ -1,10 +1,4 @@
-"""Kernels of previews: draws that are functions of keys, and Algorithm 1 of htf-2022 on them.
-
-What draws stands in one file with what calls it: numba keeps compiled code by the file of the
-caller, and would go on with an older draw from another one. So it does with those of
-`points.spreads`, which `points.split_costs` calls, too: whoever changes them changes both files or
-deletes what numba kept.
-"""
+"""Kernels of previews: draws that are functions of keys, and Algorithm 1 of htf-2022 on them."""
 
 from __future__ import annotations
 
@@ -17,13 +11,9 @@ from explorer.points.spreads import (
     COPIED,
     cost_of_copy,
     cut_cost,
-    fetch_box,
-    fetch_cut,
-    fetch_lines,
     frame,
     is_copied,
     is_narrow,
-    is_tiny,
     turn,
 )
 from explorer.privacy.regions import Regions
@@ -32,7 +22,6 @@ from explorer.releases.transcript import Candidates
 
 Keys = NDArray[np.uint64]
 
-_AHEAD = 3  # regions between what is searched and what is loaded
 # First bits of a uniform that say its noise: as many as make pieces times decay this much, so that
 # few pieces hold a step of the noise; no more than pieces that a cache holds.
 _LEAST_BITS, _MOST_BITS, _ENOUGH = 12, 16, 256.0
@@ -214,21 +203,6 @@ def search(
     ]
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _fetch(tables, excess, lower, upper, axis, low, high, i):  # type: ignore[no-untyped-def]
-    """Begin to load what region i is copied from, or what its first round looks up."""
-    cells = (upper[i, 0] - lower[i, 0]) * (upper[i, 1] - lower[i, 1])
-    if is_tiny(cells):
-        fetch_lines(tables, lower[i, 0], lower[i, 1], upper[i, 0], upper[i, 1], axis[i])
-        return
-    box = frame(tables, lower[i, 0], lower[i, 1], upper[i, 0], upper[i, 1], axis[i])
-    fetch_box(excess, box)
-    left, right = box.first + low[i], box.first + high[i]
-    k = left + (right - left) // 2
-    for cut in ((left + k) // 2, k, (k + right) // 2):
-        fetch_cut(excess, box, cut)
-
-
 @njit(cache=True, nogil=True, error_model="numpy")
 def _search(  # type: ignore[no-untyped-def]
     tables, lower, upper, axis, low, high, units, scale, keys, salts, ids,
@@ -240,8 +214,6 @@ def _search(  # type: ignore[no-untyped-def]
     # Values of the two cuts of a round, infinite where there is none.
     drawn = np.empty(2)
     for i in range(len(ids)):
-        if i + _AHEAD < len(ids):
-            _fetch(tables, excess, lower, upper, axis, low, high, i + _AHEAD)
         if units[i] != paid:
             paid = units[i]
             decay = paid / scale
@@ -262,11 +234,6 @@ def _search(  # type: ignore[no-untyped-def]
                 k1, k2 = (left + k) // 2, (k + right) // 2
                 if k1 <= left and k2 <= k:
                     break
-                if draw + 2 < len(salts) and not small:
-                    # Two of these come next, whichever way it goes.
-                    ends = (left + k1) // 2, (k1 + k) // 2, (k + k2) // 2, (k2 + right) // 2
-                    for end in ends:
-                        fetch_cut(excess, box, box.first + end)
             drawn[side] = np.inf
             if draw == 0 or (side == 0 and k1 > left) or (side == 1 and k2 > k):
                 cut = box.first + (k1 if side == 0 else k2)

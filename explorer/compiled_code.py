@@ -1,0 +1,110 @@
+"""Compiled code that is out of date is removed before it can run.
+
+Numba keeps a compiled function under the size and time of the file that defines it. What that
+function calls, and constants it uses from other files, are compiled into it, so that after
+``git pull`` a file that did not change could go on running the older code of one that did. Here
+each file with kernels is kept under a fingerprint of itself and of all files of the package that it
+imports, directly or through others. When the fingerprint has changed, numba's index of that file is
+deleted, and numba compiles anew.
+
+Only the standard library is loaded. A start that finds nothing changed reads the sizes and times of
+the sources, some milliseconds; only then are sources read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+_RECORD = "kernels.json"
+_IMPORT = re.compile(
+    r"^\s*(?:from\s+(\S+)\s+import\s+(\([^)]*\)|[^\n]*)|import\s+(\S+))", re.MULTILINE
+)
+
+
+def remove_outdated(package: Path) -> list[str]:
+    """Delete numba's index of every file whose kernels may hold code that has changed.
+
+    Parameters
+    ----------
+    package : path
+        Folder of an importable package whose kernels are cached beside their sources.
+
+    Returns
+    -------
+    list of str
+        Files, relative to the package, whose kernels will be compiled anew. Empty where nothing has
+        changed, and where the folder cannot be written: numba keeps nothing there either.
+
+    Notes
+    -----
+    A process that has loaded the older sources and compiles after this call may still write code of
+    theirs: restart servers after an update.
+    """
+    record = package / "__pycache__" / _RECORD
+    known: dict[str, dict[str, str]] = {"stamps": {}, "kernels": {}}
+    with suppress(OSError, ValueError):
+        known |= json.loads(record.read_text(encoding="utf-8"))
+    try:
+        stamps = _stamps(package)
+        # A process that may not read its own sources knows nothing of them.
+        if not stamps or known["stamps"] == stamps:
+            return []
+        kernels = _fingerprints(package, stamps)
+        outdated = [file for file, now in kernels.items() if known["kernels"].get(file) != now]
+        for file in outdated:
+            source = package / file
+            for index in (source.parent / "__pycache__").glob(f"{source.stem}.*.nbi"):
+                index.unlink(missing_ok=True)
+        record.parent.mkdir(exist_ok=True)
+        part = record.with_name(f"{_RECORD}.{os.getpid()}")
+        part.write_text(json.dumps({"stamps": stamps, "kernels": kernels}), encoding="utf-8")
+        part.replace(record)
+    except OSError:
+        return []
+    return outdated
+
+
+def _stamps(package: Path) -> dict[str, str]:
+    """Size and time of each source, by its path below the package."""
+    stamps = {}
+    for path in package.rglob("*.py"):
+        of_file = path.stat()
+        stamps[path.relative_to(package).as_posix()] = f"{of_file.st_size} {of_file.st_mtime_ns}"
+    return dict(sorted(stamps.items()))
+
+
+def _fingerprints(package: Path, stamps: Mapping[str, str]) -> dict[str, str]:
+    """A hash of each file with kernels together with all that it imports of the package."""
+    texts = {file: (package / file).read_text(encoding="utf-8") for file in stamps}
+    hashes = {file: hashlib.sha256(text.encode()).hexdigest() for file, text in texts.items()}
+    imports = {file: _imported(package.name, text, stamps) for file, text in texts.items()}
+    found = {}
+    for file in (file for file, text in texts.items() if "numba" in text):
+        reached, waiting = {file}, [file]
+        while waiting:
+            new = imports[waiting.pop()] - reached
+            reached |= new
+            waiting += new
+        parts = [f"{name} {hashes[name]}" for name in sorted(reached)]
+        found[file] = hashlib.sha256("\n".join(parts).encode()).hexdigest()
+    return found
+
+
+def _imported(package: str, text: str, known: Mapping[str, str]) -> set[str]:
+    """Files of the package that a source imports by absolute names."""
+    found = set()
+    for module, names, plain in _IMPORT.findall(text):
+        modules = [plain or module]
+        modules += [f"{module}.{name}" for name in re.findall(r"\w+", names)]
+        for name in modules:
+            if name.split(".")[0] != package:
+                continue
+            path = name.partition(".")[2].replace(".", "/")
+            found |= {f"{path}.py", f"{path}/__init__.py"} & known.keys()
+    return found

@@ -33,7 +33,7 @@ def remove_outdated(package: Path) -> list[str]:
     Parameters
     ----------
     package : path
-        Folder of an importable package whose kernels are cached beside their sources.
+        Folder of an importable package whose kernels are cached next to their sources.
 
     Returns
     -------

@@ -59,7 +59,7 @@ class Clipped(NamedTuple):
     Attributes
     ----------
     atoms : (m,) int64
-        Atoms in which any record lies, ascending.
+        Atoms that hold a record, ascending.
     counts : (m,) int64
         Units that count, 0 or more.
     unclipped : (m,) int64
@@ -90,7 +90,7 @@ class PersonCells:
         self.sums: list[Pairs] = []
 
     def add(self, person: Ints, atom: Ints, records: Ints | None = None) -> None:
-        """Add (n,) rows that stand for one record each, or for ``records``; atom -1 is none."""
+        """Add (n,) rows of one record each, or for ``records``; atom -1 is none."""
         for start in range(0, len(atom), _ROWS):
             part = slice(start, start + _ROWS)
             number = None if records is None else records[part]

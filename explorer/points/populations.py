@@ -58,8 +58,8 @@ def population_name(text: str) -> str:
 
 def _visible(text: str) -> str:
     """A text without what is drawn as nothing; spaces of all kinds stay."""
-    kept = (c for c in text if c.isspace() or unicodedata.category(c) not in ("Cf", "Cc"))
-    return _IGNORED.sub("", "".join(kept))
+    visible = (c for c in text if c.isspace() or unicodedata.category(c) not in ("Cf", "Cc"))
+    return _IGNORED.sub("", "".join(visible))
 
 
 def is_hash(population: str) -> bool:
@@ -68,7 +68,7 @@ def is_hash(population: str) -> bool:
 
 
 def population_of_file(name: str) -> str:
-    """The population that a file of records is taken to be, wherever it lies and in what format.
+    """The population that a file of records is taken to be, in any folder and format.
 
     Files of one name are one population, so that a copy in another folder brings no new budget. A
     folder is its name; a pattern is the folder that it looks in.
@@ -115,10 +115,10 @@ def populations_of_files(given: Iterable[str], files: Iterable[str] = ()) -> tup
     ('riders', '2024')
     """
     given = list(given)
-    named = sorted({population_of_file(each) for each in given})
+    named = sorted({population_of_file(name) for name in given})
     # What a link leads to is the same records.
-    real = [str(Path(each).resolve()) for each in given if Path(each).is_symlink()]
-    inside = sorted({population_of_file(each) for each in (*real, *files)} - set(named))
+    real = [str(Path(name).resolve()) for name in given if Path(name).is_symlink()]
+    inside = sorted({population_of_file(name) for name in (*real, *files)} - set(named))
     return (*named, *inside)
 
 
@@ -155,7 +155,7 @@ def of_people(counts: Counts, populations: Sequence[str]) -> Counts:
     Parameters
     ----------
     counts : FrequencyMatrix, AreaCounts, TripMatrix or People
-    populations : names, the first of which stands for all in a sentence
+    populations : names, the first of which is named in sentences
     """
     counted: Any = counts
     counted.populations = tuple(populations)

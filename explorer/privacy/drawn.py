@@ -1,9 +1,9 @@
-"""Drawn releases on the disk: what was paid for is there until somebody saves it or gives it up.
+"""Drawn releases on the disk: what was paid for is kept until it is saved or discarded.
 
-They lie beside the ledger, in a folder that only its owner can open, each under the token that it
-was booked with: the release as it is saved, and beside it what it is of. A connection that is cut,
-or a process that ends, takes none away. They hold no exact count. What became of each stays noted
-when its file has gone.
+They are kept next to the ledger, in a folder that only its owner can open, each under the token
+that it was booked with: the release as it is saved, and a note of what it is of. A connection that
+is cut, or a process that ends, takes none away. They hold no exact count. What became of each stays
+noted when its file has gone.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class Drawn:
     time : when, in seconds since 1970
     saved : when it was saved, 0 while it was not
     given_up : when it was given up, 0 while it was not
-    file : what it was saved or published as, "" where nobody said
-    sha256 : of that file, "" where nobody said
+    file : what it was saved or published as, "" where that is not known
+    sha256 : of that file, "" where that is not known
     """
 
     token: str
@@ -103,8 +103,8 @@ class DrawnReleases:
 
     def unnamed(self, token: str) -> bool:
         """Whether a release is here, whole, and its process was ended before it noted that."""
-        known = _TOKEN.fullmatch(token) is not None and self.known(token)
-        return known and not self._about(token).exists()
+        is_here = _TOKEN.fullmatch(token) is not None and self.known(token)
+        return is_here and not self._about(token).exists()
 
     def name(self, token: str, population: str, title: str) -> Drawn:
         """Note a release that is here and `unnamed`, with when its file was written.
@@ -120,10 +120,10 @@ class DrawnReleases:
 
     def here(self) -> list[Drawn]:
         """All whose files are here, saved ones too, the newest first."""
-        return sorted(self._all(), key=lambda each: -each.time)
+        return sorted(self._all(), key=lambda drawn: -drawn.time)
 
     def waiting(self, *populations: str) -> list[Drawn]:
-        """Those of a population, by any of its names, that nobody has saved, the newest first."""
+        """Those of a population, by any of its names, that are not saved yet, the newest first."""
         return [
             drawn for drawn in self.here() if drawn.population in populations and not drawn.saved
         ]
@@ -173,7 +173,7 @@ class DrawnReleases:
             self._note(Drawn(token, population, title, now, now, 0.0, file, sha256))
 
     def give_up(self, token: str) -> None:
-        """Nobody wants it: its budget is spent all the same, and its file goes."""
+        """Discard a release: its budget stays spent, and its file is deleted."""
         noted = self.note(token)
         if noted is not None:
             with suppress(InputError):
@@ -182,7 +182,7 @@ class DrawnReleases:
 
     def note(self, token: str) -> Drawn | None:
         """What is noted of a draw, also after its file has gone; None where nothing is."""
-        # One that cannot be read is nobody's: it is left where it is.
+        # One that cannot be read is left where it is.
         with suppress(OSError, ValueError, TypeError):
             facts: dict[str, Any] = json.loads(self._about(token).read_text("utf8"))
             drawn = Drawn(**facts)
@@ -206,9 +206,9 @@ class DrawnReleases:
                     yield noted
 
     def _forget_saved(self) -> None:
-        for each in list(self._all()):
-            if each.saved and time.time() - each.saved > AFTER_SAVING:
-                self._remove(each.token)
+        for drawn in list(self._all()):
+            if drawn.saved and time.time() - drawn.saved > AFTER_SAVING:
+                self._remove(drawn.token)
 
     def _file(self, token: str) -> Path:
         return self.folder / f"{_checked(token)}.parquet"

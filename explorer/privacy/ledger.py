@@ -1,9 +1,9 @@
 """The ledger: what has been spent on each population, kept across sessions and restarts.
 
-Releases of the same people add up (sequential composition), whoever draws them, over whatever grid
+Releases of the same people add up (sequential composition), by any curator, over any grid
 and with whatever bound. So a spend is booked under the name of the population, in a file that all
 processes share, inside a transaction, before any noise is drawn; what would pass the cap is
-refused. Counts that nobody has named are a population of their own; the same counts belong
+refused. Counts without a name are a population of their own; the same counts belong
 together under whatever name. A release that fails after its booking stays booked: some of its
 noise may have been seen. One that is refused in the midst of its plan stays booked with what it has
 drawn. The file holds budgets and keyed hashes of the counts, no count; but it holds the key of
@@ -95,7 +95,7 @@ class Ledger:
         default what the counts say, which know the name of their points or files; counts without
         one are a population of their own.
     token : str, optional
-        Of one draw: what is booked with it is booked once, whoever asks again.
+        Of one draw: what is booked with it is booked once, however often it is requested.
 
     Raises
     ------
@@ -355,7 +355,7 @@ class Ledger:
             rows = book.rows
             if counts is not None:
                 rows = together(rows, *known_as(self, book, counts))
-        found = lowered(rows)
+        bookings = lowered(rows)
         return [
             Spend(
                 row.dataset,
@@ -367,7 +367,7 @@ class Ledger:
                 row.token,
                 tuple(row.names),
             )
-            for row, units in found
+            for row, units in bookings
             if units > 0
         ]
 
@@ -398,8 +398,10 @@ class Ledger:
         return title_of(self._names(counts)) or "these counts"
 
     def _names(self, counts: Counted | str) -> tuple[str, ...]:
-        own: tuple[str, ...] = () if isinstance(counts, str) else getattr(counts, "populations", ())
-        return self.populations or tuple(dict.fromkeys(map(population_name, own)))
+        names: tuple[str, ...] = (
+            () if isinstance(counts, str) else getattr(counts, "populations", ())
+        )
+        return self.populations or tuple(dict.fromkeys(map(population_name, names)))
 
 
 def known_as(ledger: Ledger, book: Book, counts: Counted | str) -> tuple[tuple[str, ...], str]:

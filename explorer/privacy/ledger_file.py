@@ -1,9 +1,9 @@
 """The ledger's file: opened by one at a time, proved to be a ledger, its rows chained by hashes.
 
 Every row carries a SHA-256 over what it says, random bytes of its own and the hash of the row
-before; how many there are and the last hash stand beside them. So a row that was changed, taken
+before; how many there are and the last hash are kept with them. So a row that was changed, taken
 out, moved or cut off is noticed, and rows are only ever added: what takes a booking back is a row.
-This finds accidents; whoever can write the file can write another one as well.
+This finds accidents; a person who can write the file can write another one as well.
 
 A release that is published names its row by a hash of these random bytes alone, which depends on
 no count; the bytes, and the hashes that chain rows, stay in the file. Data sets and populations
@@ -37,7 +37,7 @@ logger = logging.getLogger(__name__)
 
 #: Another process books in milliseconds; one that holds the file for longer has hung.
 WAIT_SECONDS = 10.0
-#: "DPLG", in the header of the file: says what it is to whoever opens it.
+#: "DPLG", in the header of the file: says what the file is.
 APPLICATION = 0x44504C47
 _FORMAT = 3
 _COLUMNS_1 = "id, dataset, time, mechanism, units, what"
@@ -64,7 +64,7 @@ _TABLES = (
 # What this process has last seen of each file: its identity, its rows, the hash of the last.
 _SEEN: dict[Path, tuple[str, int, str] | None] = {}
 _SEEN_LOCK = threading.Lock()
-# A clock is set by that much now and then, and nobody needs to hear of it.
+# Clocks are set by that much now and then, which needs no warning.
 _SMALL_CHANGE = timedelta(minutes=1)
 _GO_ON = (
     "take what is there now for the ledger (dp-explorer ledger --accept, which forgets bookings "
@@ -82,7 +82,7 @@ class Exchanged(NotALedger):
 
 @dataclass(frozen=True)
 class Row:
-    """One row as it stands in the file.
+    """One row as the file has it.
 
     Attributes
     ----------
@@ -281,7 +281,7 @@ def _connected(path: Path) -> sqlite3.Connection:
 
 
 def _make(path: Path) -> None:
-    """A new ledger where there is no file; nobody ever sees one that is not whole."""
+    """A new ledger where there is no file; no process ever sees one that is not whole."""
     if path.exists():
         if path.is_file() and path.stat().st_size == 0:
             raise NotALedger("it was emptied, and holds no row any more")
@@ -304,7 +304,7 @@ def _make(path: Path) -> None:
 
 
 def _set_up(connection: sqlite3.Connection, noted: int = 1) -> dict[str, str]:
-    """The tables of an empty file; returns what stands about it."""
+    """The tables of an empty file; returns the values of its table `about`."""
     secret = secrets.token_hex(32)
     identity = _identity(secret)
     for statement in _TABLES:

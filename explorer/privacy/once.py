@@ -46,22 +46,22 @@ def population_in(ledger: Ledger, matrix: Any) -> str:
         return known_as(ledger, book, matrix)[0][0]
 
 
-def token_of(ledger: Ledger, matrix: Any, made: Any) -> str:
+def token_of(ledger: Ledger, matrix: Any, mechanism: Any) -> str:
     """The token of the next draw of these counts with these settings.
 
-    Whoever asks for the same while nothing of the population was booked in between asks for the
-    same draw, in whichever tab: it is booked and drawn once. The next one has another token.
+    A second request for the same, in any tab, is for the same draw while nothing of the population
+    was booked in between: it is booked and drawn once. The next one has another token.
 
     Raises
     ------
     InputError
         For a ledger that cannot be used.
     """
-    return _tokens(ledger, matrix, made, [ledger.newest(matrix)])[0]
+    return _tokens(ledger, matrix, mechanism, [ledger.newest(matrix)])[0]
 
 
 def waiting(ledger: Ledger, matrix: Any) -> list[Drawn]:
-    """Drawn releases of the population of counts that nobody has saved, the newest first.
+    """Drawn releases of the population of counts that are not saved yet, the newest first.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def waiting(ledger: Ledger, matrix: Any) -> list[Drawn]:
     return DrawnReleases(ledger.path).waiting(*names)
 
 
-def unfinished(ledger: Ledger, matrix: Any, made: Any) -> list[Unfinished]:
+def unfinished(ledger: Ledger, matrix: Any, mechanism: Any) -> list[Unfinished]:
     """Draws of these counts with these settings that were not handed out, the newest first.
 
     Raises
@@ -81,29 +81,29 @@ def unfinished(ledger: Ledger, matrix: Any, made: Any) -> list[Unfinished]:
     InputError
         For a ledger that cannot be used.
     """
-    drawn, found = DrawnReleases(ledger.path), []
+    drawn, open_draws = DrawnReleases(ledger.path), []
     before = (0, *numbers(ledger, matrix))
-    tokens = _tokens(ledger, matrix, made, before)
+    tokens = _tokens(ledger, matrix, mechanism, before)
     for receipt in receipts(ledger, tokens):
         token = receipt.token
         noted = drawn.note(token)
         if drawn.unnamed(token):
-            noted = drawn.name(token, receipt.population, _title(made))
+            noted = drawn.name(token, receipt.population, _title(mechanism))
         if noted is None and receipt.noted:
-            found.append(Unfinished(receipt, None))
+            open_draws.append(Unfinished(receipt, None))
         elif noted is not None and not noted.saved and not noted.given_up:
-            found.append(Unfinished(receipt, noted if drawn.known(token) else None))
-    return found[::-1]
+            open_draws.append(Unfinished(receipt, noted if drawn.known(token) else None))
+    return open_draws[::-1]
 
 
-def draw(ledger: Ledger, matrix: Any, made: Any, progress: Any = None) -> Any:
+def draw(ledger: Ledger, matrix: Any, mechanism: Any, progress: Any = None) -> Any:
     """Book, draw, and bring to the disk, in this order and each once.
 
     Parameters
     ----------
     ledger : with the population and the token of this draw
     matrix : the counts
-    made : the mechanism
+    mechanism : whose settings
     progress : told the finished part of the draw
 
     Returns
@@ -116,27 +116,27 @@ def draw(ledger: Ledger, matrix: Any, made: Any, progress: Any = None) -> Any:
         For a draw over the cap, one that is booked already, and where there is no room to keep it:
         what was drawn is lost then, and nothing of it was seen.
     """
-    release = made.release(matrix, rng=None, progress=progress, ledger=ledger)
+    release = mechanism.release(matrix, rng=None, progress=progress, ledger=ledger)
     keep = DrawnReleases(ledger.path).keep
-    keep(str(ledger.token), release, population_in(ledger, matrix), _title(made))
+    keep(str(ledger.token), release, population_in(ledger, matrix), _title(mechanism))
     return release
 
 
 def acknowledge(ledger: Ledger, lost: Unfinished) -> None:
-    """Note that somebody knows of a draw that is lost, and goes on."""
+    """Note that a lost draw was reported to the curator, who goes on."""
     drawn, receipt = DrawnReleases(ledger.path), lost.receipt
     drawn.saved_elsewhere(receipt.token, receipt.population, receipt.mechanism, "", "")
     drawn.give_up(receipt.token)
 
 
-def _title(made: Any) -> str:
-    return f"{made.title} with epsilon {made.epsilon:.12g}"
+def _title(mechanism: Any) -> str:
+    return f"{mechanism.title} with epsilon {mechanism.epsilon:.12g}"
 
 
-def _tokens(ledger: Ledger, matrix: Any, made: Any, newest: Sequence[int]) -> list[str]:
+def _tokens(ledger: Ledger, matrix: Any, mechanism: Any, newest: Sequence[int]) -> list[str]:
     """The tokens of a draw behind each of these bookings; last those of ledgers of format 2."""
     old = ledger.population or f"counts {matrix.key}"
-    settings = [matrix.key, matrix.unit, matrix.contribution_bound, repr(made)]
+    settings = [matrix.key, matrix.unit, matrix.contribution_bound, repr(mechanism)]
     before = [json.dumps([old, *settings, number]) for number in newest]
     with opened(ledger.path) as book:
         names = sorted(known_as(ledger, book, matrix)[0])

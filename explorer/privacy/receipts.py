@@ -19,7 +19,7 @@ UNFINISHED, UNKNOWN = "unfinished", "not noted"
 
 @dataclass(frozen=True)
 class Receipt:
-    """One booking as it stands in the file.
+    """One booking as the file has it.
 
     Attributes
     ----------
@@ -63,8 +63,8 @@ def receipts(ledger: Ledger, tokens: Collection[str]) -> list[Receipt]:
     riders 100000000000 0 64
     """
     with opened(ledger.path) as book:
-        found = [row for row, units in lowered(book.rows) if units > 0 and row.token in tokens]
-        return [_receipt(book, row) for row in found]
+        rows = [row for row, units in lowered(book.rows) if units > 0 and row.token in tokens]
+        return [_receipt(book, row) for row in rows]
 
 
 def receipt_of_row(ledger: Ledger, name: str) -> Receipt | None:
@@ -78,8 +78,8 @@ def receipt_of_row(ledger: Ledger, name: str) -> Receipt | None:
         For a file that cannot be used.
     """
     with opened(ledger.path) as book:
-        found = [row for row in book.rows if name in (row.public, row.former) and row.token]
-        return _receipt(book, found[0]) if found else None
+        rows = [row for row in book.rows if name in (row.public, row.former) and row.token]
+        return _receipt(book, rows[0]) if rows else None
 
 
 def numbers(ledger: Ledger, counts: Counted) -> list[int]:
@@ -97,7 +97,7 @@ def numbers(ledger: Ledger, counts: Counted) -> list[int]:
 def statement(ledger: Ledger) -> list[dict[str, Any]]:
     """All populations of a ledger: what they spent, when, by what, for which file, what is left.
 
-    What was booked on several names stands by itself, with all of them.
+    What was booked on several names is listed by itself, with all of them.
     No count of records is in it; populations without a name are called by keyed hashes.
 
     Raises
@@ -108,12 +108,12 @@ def statement(ledger: Ledger) -> list[dict[str, Any]]:
     drawn = DrawnReleases(ledger.path)
     with opened(ledger.path) as book:
         rows, first = lowered(book.rows), book.noted
-        known = {row.population: (row.names, row.dataset) for row, _ in rows}
-        spent = {name: spent_most(book.rows, *people) for name, people in known.items()}
-    found = []
+        people_of = {row.population: (row.names, row.dataset) for row, _ in rows}
+        spent = {name: spent_most(book.rows, *people) for name, people in people_of.items()}
+    populations = []
     for population, units in spent.items():
-        cap, (names, _) = ledger.cap_units, known[population]
-        found.append(
+        cap, (names, _) = ledger.cap_units, people_of[population]
+        populations.append(
             {
                 "population": title_of(names),
                 "populations": names,
@@ -131,7 +131,7 @@ def statement(ledger: Ledger) -> list[dict[str, Any]]:
                 ],
             }
         )
-    return found
+    return populations
 
 
 def _became(drawn: DrawnReleases, row: Row, first: int) -> dict[str, str]:

@@ -73,14 +73,14 @@ def checked(folder: Path, key: str = "") -> Verdict:
 def _look(folder: Path) -> Check:
     """Names, kinds and sizes of what is in the folder; nothing is opened."""
     try:
-        entries = {each.name: each.lstat() for each in folder.iterdir()}
+        entries = {path.name: path.lstat() for path in folder.iterdir()}
     except OSError as error:
         raise Unreadable(f"{folder} cannot be read ({error.strerror}); name a folder.") from error
     if MANIFEST not in entries:
         raise Unreadable(f"{folder} has no {MANIFEST}: it is no release that was published.")
-    if sum(each.st_size for each in entries.values()) > _MOST:
+    if sum(status.st_size for status in entries.values()) > _MOST:
         raise Unreadable(f"{folder} holds more than 2 GB, so it is not looked at.")
-    plain = all(stat.S_ISREG(each.st_mode) for each in entries.values())
+    plain = all(stat.S_ISREG(status.st_mode) for status in entries.values())
     if not plain or folder.is_symlink():
         return Check(
             "folder", False, "It holds links, folders or pipes: a release has files alone."
@@ -109,10 +109,10 @@ def _manifest(folder: Path) -> tuple[dict[str, Any], bytes]:
     return manifest, content
 
 
-def _bytes(path: Path, most: int) -> bytes:
+def _bytes(path: Path, limit: int) -> bytes:
     try:
-        if not _plain(path) or path.stat().st_size > most:
-            raise Unreadable(f"{path} is no file of less than {most:,} bytes.")
+        if not _plain(path) or path.stat().st_size > limit:
+            raise Unreadable(f"{path} is no file of less than {limit:,} bytes.")
         return path.read_bytes()
     except OSError as error:
         raise Unreadable(f"{path} cannot be read ({error.strerror}).") from error
@@ -149,18 +149,18 @@ def _signature(folder: Path, manifest: bytes, key: str) -> tuple[str, str, Check
     except (ValueError, TypeError, AttributeError, RecursionError):
         public = None
     if public is None:
-        said = "The signature is not of this manifest: one of both was changed."
-        return "", said, Check("signature", False, said)
+        sentence = "The signature is not of this manifest: one of both was changed."
+        return "", sentence, Check("signature", False, sentence)
     mark = fingerprint(public)
     if key and public.hex() != key:
-        said = f"It is signed with another key than the one you gave: {mark}."
-        return mark, said, Check("signature", False, said)
-    said = f"Signed with the key {mark}" + (
+        sentence = f"It is signed with another key than the one you gave: {mark}."
+        return mark, sentence, Check("signature", False, sentence)
+    sentence = f"Signed with the key {mark}" + (
         ", which is the one you gave."
         if key
         else ": compare it with the one that the publisher gives."
     )
-    return mark, said, Check("signature", True, said)
+    return mark, sentence, Check("signature", True, sentence)
 
 
 def _files(folder: Path, manifest: dict[str, Any]) -> list[Check]:
@@ -175,10 +175,10 @@ def _files(folder: Path, manifest: dict[str, Any]) -> list[Check]:
 def unchanged(path: Path, said: Any) -> bool:
     """Whether a file has the size and the checksum that a manifest says of it."""
     try:
-        wanted = {part: said[part] for part in ("bytes", "sha256")}
+        noted = {part: said[part] for part in ("bytes", "sha256")}
         # Its size first: nothing that is too long is read.
-        if not _plain(path) or path.stat().st_size != wanted["bytes"]:
+        if not _plain(path) or path.stat().st_size != noted["bytes"]:
             return False
-        return size_and_sum(path) == wanted
+        return size_and_sum(path) == noted
     except (KeyError, TypeError, OSError):
         return False

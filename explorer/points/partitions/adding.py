@@ -61,9 +61,9 @@ class Counted:
 
     def sentences(self) -> list[str]:
         """How many rows were left out and why, with exact numbers."""
-        said = sentences(self.judged[:NOBODY])
+        lines = sentences(self.judged[:NOBODY])
         nobody = int(self.judged[NOBODY])
-        return [*said, left_out(nobody, "without a user")] if nobody else said
+        return [*lines, left_out(nobody, "without a user")] if nobody else lines
 
 
 def dense(atoms: NDArray[np.integer], counts: NDArray[np.integer], size: int) -> Ints:

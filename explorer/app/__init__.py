@@ -3,20 +3,6 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-import panel as pn
-
-from explorer.app.kit import notebook_output
-from explorer.app.work import (
-    early_changes,
-    faults,
-    leaving,
-    limits,
-    panel_patches,
-    sessions,
-    unread,
-    whose_page,
-)
-
 if TYPE_CHECKING:
     from explorer.app.classroom.page import ClassResult
     from explorer.app.compare.page import Compare
@@ -27,23 +13,6 @@ if TYPE_CHECKING:
     from explorer.app.publish.page import Publish
     from explorer.app.server import serve
     from explorer.app.trips.page import Trips
-
-# Before the first session: see there.
-panel_patches.install()
-early_changes.send_early_changes()
-panel_patches.lock_handlers()
-whose_page.take_back()
-panel_patches.handle_in_turn()
-panel_patches.hear_all()
-panel_patches.expect_models_sent_back()
-notebook_output.write_posters()
-sessions.refuse_chosen()
-limits.slow_down_floods()
-unread.drop_who_never_reads()
-leaving.forget_scripts()
-faults.write_briefly()
-# In a notebook Panel would ask the net for its scripts; the server never does.
-pn.config.inline = True
 
 __all__ = [
     "ClassResult",

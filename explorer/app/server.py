@@ -10,6 +10,7 @@ import secrets
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,11 +18,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import panel as pn
 from bokeh.settings import settings as bokeh
+from bokeh.util.warnings import BokehUserWarning
 
 from explorer.app import compat
 from explorer.app import pages as registry
 from explorer.app.kit.reach import Reach
 from explorer.app.pages import Page
+from explorer.app.work import early_changes, faults, leaving, limits, unread
+from explorer.app.work import sessions as protected_sessions
 from explorer.app.work.addresses import own_name
 from explorer.app.work.admission import Admission
 from explorer.app.work.doors import guard, health, sessions
@@ -133,7 +137,7 @@ def serve(
         shown = tuple(page for page in shown if page.key == first)
         teach_at = teachers.address
         begin["teachers"] = teachers
-    compat.apply()
+    _prepare_process()
     if start:
         keep_little_free()
     if warm:
@@ -142,6 +146,21 @@ def serve(
     admission = Admission(passwords, class_only, proxied)
     more = story, admission, teach_at, warm
     return _listen(shown, first, begin, address, where, open, start, say, *more)
+
+
+def _prepare_process() -> None:
+    """Apply what a server changes in its libraries; a second call changes nothing."""
+    compat.apply()
+    # Nothing is asked of the net.
+    pn.config.inline = True
+    early_changes.send_early_changes()
+    protected_sessions.refuse_chosen()
+    limits.slow_down_floods()
+    unread.drop_who_never_reads()
+    leaving.forget_scripts()
+    faults.write_briefly()
+    # A browser sends a model whole that it got with a change: no fault, and no line in the log.
+    warnings.filterwarnings("ignore", "reference already known", BokehUserWarning)
 
 
 @contextlib.contextmanager

@@ -8,11 +8,19 @@ from typing import Any, ClassVar, Self
 
 import panel as pn
 
-from explorer.app.kit import cell, notebook_output, notebook_places, paper, ui
+from explorer.app.compat import apply as apply_cures
+from explorer.app.kit import (
+    cell,
+    notebook_messages,
+    notebook_output,
+    notebook_places,
+    paper,
+    ui,
+)
 from explorer.app.kit.html import put
 from explorer.app.kit.message import MessageArea
 from explorer.app.kit.navigation import Link, header
-from explorer.app.kit.notebook_scripts import SCRIPTS
+from explorer.app.kit.notebook_scripts import SCRIPTS, kernel
 from explorer.app.kit.remembered import Remembered
 from explorer.app.kit.tab import Tab, lead
 from explorer.app.kit.theme import THEME, TITLE_TOUCH, first_paint
@@ -77,6 +85,13 @@ class AppPage(pn.viewable.Viewer):
             raise InputError(f"keep is {shown(keep)}; give True for made-up data, or False.")
         self.keep, self.controls = keep, controls
         self.height = None if height is None else cell.pixels(height)
+        if kernel() is None:
+            apply_cures()
+        else:
+            notebook_messages.install()
+            notebook_output.write_posters()
+        # In a notebook Panel would ask the net for its scripts; the server never does.
+        pn.config.inline = True
         SCRIPTS.load(*self.EXTENSIONS)
         self.phone = "Mobile" in pn.state.headers.get("User-Agent", "")
         self.links = tuple(links)

@@ -12,8 +12,8 @@ from typing import Any
 import panel as pn
 from panel.io.state import set_curdoc
 
+from explorer.app.kit.notebook_messages import notebook_loop
 from explorer.app.kit.notebook_scripts import kernel
-from explorer.app.work.notebook_loop import notebook_loop
 from explorer.app.work.turns import TURNS
 from explorer.app.work.unread import FEW, backlog
 

@@ -28,7 +28,9 @@ _LOOK = 1.0
 
 def backlog(doc: Any) -> int:
     """How many messages wait for the slowest browser of a document."""
-    return max(map(len, document._WRITE_MSGS.get(doc, {}).values()), default=0)
+    # Panel 1.10 queues events under another name and writes them together: nothing to wait for.
+    waiting = getattr(document, "_WRITE_MSGS", {}).get(doc, {})
+    return max(map(len, waiting.values()), default=0)
 
 
 def drop_who_never_reads() -> bool:

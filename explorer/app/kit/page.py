@@ -88,8 +88,7 @@ class AppPage(pn.viewable.Viewer):
         if kernel() is None:
             apply_cures()
         else:
-            notebook_messages.install()
-            notebook_output.write_posters()
+            self._in_notebook()
         # In a notebook Panel would ask the net for its scripts; the server never does.
         pn.config.inline = True
         SCRIPTS.load(*self.EXTENSIONS)
@@ -194,10 +193,15 @@ class AppPage(pn.viewable.Viewer):
         why_not = notebook_places.why_not()
         if why_not:
             return {"text/html": notebook_places.sentence(why_not)}, {}
+        self._in_notebook()
         view = self._create_view()
         notebook_places.write_styles(view)
         with notebook_output.poster(None if self.keep else self.poster()):
             return view._repr_mimebundle_(include, exclude)
+
+    def _in_notebook(self) -> None:
+        notebook_messages.install()
+        notebook_output.write_posters()
 
     def _display_(self) -> Any:
         # marimo asks for this first; its own way with Panel refuses outputs of this size.

@@ -40,7 +40,9 @@ print("docs_json" in poster, len(poster))
 print(len(bundle_of(kept)[0]["text/html"]))
 shown = []
 plain = notebook.render_model.original
-notebook.render_model = lambda model, *how: shown.append(model) or plain(model, *how)
+alone = lambda model, *how: shown.append(model) or plain(model, *how)
+alone.original = plain
+notebook.render_model = alone
 print(len(bundle_of(kept)[0]["text/html"]))
 kept.state.put(epsilon=0.5)
 sheets = [s for each in shown[0].select({"type": UIElement}) for s in each.stylesheets]

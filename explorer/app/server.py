@@ -25,7 +25,6 @@ from explorer.app import pages as registry
 from explorer.app.kit.reach import Reach
 from explorer.app.pages import Page
 from explorer.app.work import early_changes, faults, leaving, limits, unread
-from explorer.app.work import sessions as protected_sessions
 from explorer.app.work.addresses import own_name
 from explorer.app.work.admission import Admission
 from explorer.app.work.doors import guard, health, sessions
@@ -154,7 +153,6 @@ def _prepare_process() -> None:
     # Nothing is asked of the net.
     pn.config.inline = True
     early_changes.send_early_changes()
-    protected_sessions.refuse_chosen()
     limits.slow_down_floods()
     unread.drop_who_never_reads()
     leaving.forget_scripts()

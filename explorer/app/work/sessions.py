@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from bokeh.server.views.session_handler import SessionHandler
 from tornado.web import HTTPError
 
 _ARGUMENTS = ("bokeh-session-id", "bokeh-token")
@@ -21,18 +20,3 @@ def refuse_brought(handler: Any) -> None:
     brought = [name for name in _ARGUMENTS if handler.get_argument(name, default=None) is not None]
     if brought or _HEADER in handler.request.headers:
         raise HTTPError(403, reason="The server chooses the session itself")
-
-
-def refuse_chosen() -> bool:
-    """Let requests that bring a session of their own be refused (403); False if done already."""
-    get_session = SessionHandler.get_session
-    if hasattr(get_session, "original"):
-        return False
-
-    async def get_own(self: Any) -> Any:
-        refuse_brought(self)
-        return await get_session(self)
-
-    get_own.original = get_session  # type: ignore[attr-defined]
-    SessionHandler.get_session = get_own
-    return True

@@ -53,7 +53,7 @@ EXACT = (
     "app.main",
 )
 #: Modules that serve both: what they need of the exact rooms they import when a curator asks.
-SHARED = ("app.pages", "app.server")
+SHARED = ("app.compat", "app.pages", "app.server")
 
 IS_EXACT = f"""
 def is_exact(name):

@@ -12,7 +12,7 @@ from typing import Any
 
 #: Rooms of this library that a process for others may load; any other is exact.
 ROOMS = (
-    *("errors", "version", "grid", "releases", "queries", "views"),
+    *("errors", "version", "compiled_code", "grid", "releases", "queries", "views"),
     *("publish", "serving", "audience"),
 )
 #: Libraries that draw noise, that read any format there is, or that make sessions.

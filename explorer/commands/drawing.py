@@ -164,11 +164,14 @@ def draw_and_save(
     `besides` is what the mechanism's release takes and others do not.
     """
     from explorer.commands.paying import saved_first
+    from explorer.privacy.once import population_in
 
+    # Before the draw: a ledger that is lost after it must not lose the release.
+    population = "" if ledger is None else population_in(ledger, matrix)
     with saved_first(ledger):
         release = _draw(made, matrix, seed, ledger, **besides)
         if path is not None:
-            _save(release, path, matrix, ledger)
+            _save(release, path, population, ledger)
         print(release.summary())
         print(_spent(matrix, ledger, seed))
         took = time.perf_counter() - started
@@ -176,25 +179,23 @@ def draw_and_save(
     return release
 
 
-def _save(release: Release, path: Path, matrix: Counts, ledger: Payment | None) -> None:
+def _save(release: Release, path: Path, population: str, ledger: Payment | None) -> None:
     """Save a release and note where; with no room, or no right, it is kept beside the ledger."""
     from explorer.privacy.drawn import DrawnReleases
-    from explorer.privacy.once import population_in
 
     if ledger is None or not ledger.booked:
         release.save(path)
         return
     title = f"{release.mechanism} with epsilon {release.epsilon:.12g}"
     drawn, token = DrawnReleases(ledger.path), str(ledger.token)
-    whose = population_in(ledger, matrix)
     try:
         release.save(path)
     except InputError as error:
-        kept = drawn.keep(token, release, whose, title)
+        kept = drawn.keep(token, release, population, title)
         raise InputError(f"{error} What was drawn and paid for is kept as {kept}.") from error
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    drawn.saved_elsewhere(token, whose, title, path.name, digest)
+    drawn.saved_elsewhere(token, population, title, path.name, digest)
 
 
 def _draw(

@@ -82,6 +82,33 @@ class Federated(Settings):
     paper: ClassVar[str] = "Bagdasaryan et al., PoPETs 2022"
     for_maps: ClassVar[bool] = False
 
+    def with_(self, **changes: Any) -> Self:
+        """As of `Mechanism`; a number of people that was not given stays undeclared.
+
+        Parameters
+        ----------
+        **changes : parameters by name
+
+        Returns
+        -------
+        Federated
+
+        Raises
+        ------
+        InputError
+            For settings that are not there or out of range.
+
+        Examples
+        --------
+        >>> from explorer import Federated
+        >>> Federated().with_(epsilon=0.5).declared is None
+        True
+        """
+        # All settings are passed on, so that a default would count as given.
+        changed = super().with_(**changes)
+        changed._people_given = self._people_given or "people" in changes
+        return changed
+
     def plan(self, curator: Curator) -> Estimate:
         """People are asked by `release`: raises InputError."""
         raise InputError("Federated asks people and no curator: give it a matrix or people.")

@@ -7,7 +7,7 @@ option, and its help names the erratum (33 to 45 of the build note of heatmaps).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import param
 
@@ -225,12 +225,6 @@ class Settings(Mechanism):
     def __init__(self, *epsilon: Any, **settings: Any) -> None:
         super().__init__(*epsilon, **settings)
         self._people_given = "people" in settings
-
-    def with_(self, **changes: Any) -> Self:  # noqa: D102  as of Mechanism
-        # All settings are given to it: what was a default stays one.
-        made = super().with_(**changes)
-        made._people_given = self._people_given or "people" in changes
-        return made
 
     @property
     def declared(self) -> int | None:

@@ -116,9 +116,10 @@ def draw(ledger: Ledger, matrix: Any, mechanism: Any, progress: Any = None) -> A
         For a draw over the cap, one that is booked already, and where there is no room to keep it:
         what was drawn is lost then, and nothing of it was seen.
     """
+    # Before the draw: a ledger that is lost after it must not lose the release.
+    population = population_in(ledger, matrix)
     release = mechanism.release(matrix, rng=None, progress=progress, ledger=ledger)
-    keep = DrawnReleases(ledger.path).keep
-    keep(str(ledger.token), release, population_in(ledger, matrix), _title(mechanism))
+    DrawnReleases(ledger.path).keep(str(ledger.token), release, population, _title(mechanism))
     return release
 
 

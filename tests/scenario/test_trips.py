@@ -14,6 +14,7 @@ from explorer.app.state.trips import TripsState
 from explorer.cities import trip_sets
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
+from explorer.points.truth import of_all_records
 from explorer.scenario import (
     Box,
     Choice,
@@ -192,7 +193,8 @@ def test_the_script_answers_as_the_page_does(name, page, capsys) -> None:
     shown = page.screen.answers
     names = run(to_python(page.scenarios.present()))
     matrix, persons = names["matrix"], names["matrix"].unit != "point"
-    whole = 100.0 * matrix.lattice / matrix.total if persons else 1.0
+    every = of_all_records(matrix)
+    whole = 100.0 * every.lattice / every.total if persons else 1.0
     assert (names["answers"].value * shown.scale).tolist() == shown.private.tolist()
     assert (names["answers"].sd * shown.scale).tolist() == shown.sd.tolist()
     assert (names["true"] * whole).tolist() == shown.true.tolist()

@@ -340,6 +340,6 @@ TABLE_CSS = f"""
 :host .pnx-tabulator.tabulator .tabulator-tableholder .tabulator-table
   .tabulator-row.tabulator-row-even {{ color: inherit; }}
 {CAUSES_CSS}
-svg.causes {{ display: block; width: 100%; height: 10px; margin-top: 1px; }}
+svg.causes {{ display: block; width: 100%; height: 7px; margin-top: 1px; }}
 {paper.TABLE_CSS}
 """

@@ -119,6 +119,9 @@ def test_maps_that_show_different_things_have_different_bars_in_their_frames(pag
         wait_until(page, lambda bar=bar, one=one: inside(bar.bounding_box(), one.bounding_box()))
     press(page, "Swipe")
     # In one place both can be read whole while each map has half of it.
+    # While they move from one frame into the other, one of them is not there.
+    for bar in spoken:
+        wait_until(page, lambda bar=bar: bar.bounding_box() is not None)
     wait_until(page, lambda: spoken[0].bounding_box()["x"] < spoken[1].bounding_box()["x"])
     left, right = steady(page, lambda: [bar.bounding_box() for bar in spoken])
     assert left["x"] + left["width"] <= right["x"]

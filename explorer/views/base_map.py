@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from bokeh.core.properties import value
-from bokeh.models import CategoricalColorMapper, ColumnDataSource, GlyphRenderer
+from bokeh.models import CategoricalColorMapper, CDSView, ColumnDataSource, MultiLine, Text
 from bokeh.plotting import figure
 from numpy.typing import NDArray
 
 from explorer.grid.base_map import KINDS, BaseMap
 from explorer.views import palette
+from explorer.views.layers import draw, rendered
 from explorer.views.markup import safe_text
 from explorer.views.tags import SIDE
 
@@ -27,23 +27,6 @@ _LETTER, _HIGH, _GAP = 6.2, 22, 16
 TYPE, WIDE_TYPE = "11px", "15px"
 _NO_LINES: dict[str, Any] = {"xs": [], "ys": [], "kind": []}
 _NO_NAMES: dict[str, Any] = {"x": [], "y": [], "text": [], "kind": []}
-
-
-@contextmanager
-def one_walk(doc: Any) -> Iterator[None]:
-    """Let Bokeh look for a document's models once, after all that is done meanwhile.
-
-    It walks through all of a page whenever a model gets another, which making a glyph does often.
-    """
-    if doc is None:
-        yield
-        return
-    # `freeze` would never thaw after an error.
-    doc.models._push_freeze()
-    try:
-        yield
-    finally:
-        doc.models._pop_freeze()
 
 
 class BaseLayer:
@@ -65,8 +48,8 @@ class BaseLayer:
         """Draw it on these figures, in their unit; None takes away what is there."""
         self._base, self._shown = base or BaseMap((), ()), ()
         if not self._base.empty and not self.drawn:
-            with one_walk(figures[0].document):
-                self.drawn = [_Drawn(fig, self.lines, self.names) for fig in figures]
+            views = CDSView(), CDSView()
+            self.drawn = [_Drawn(fig, self.lines, self.names, views) for fig in figures]
         lines = [np.asarray(line.coords, dtype=np.float64) for line in self._base.lines]
         self.lines.data = {
             "xs": [line[:, 0] for line in lines],
@@ -117,17 +100,22 @@ class BaseLayer:
 class _Drawn:
     """The glyphs of a base map on one figure."""
 
-    def __init__(self, fig: figure, lines: ColumnDataSource, names: ColumnDataSource) -> None:
+    def __init__(
+        self,
+        fig: figure,
+        lines: ColumnDataSource,
+        names: ColumnDataSource,
+        views: tuple[CDSView, CDSView],
+    ) -> None:
         self.inks = CategoricalColorMapper(factors=list(KINDS), palette=list(_ON_DARK))
         ink: Any = {"field": "kind", "transform": self.inks}
-        self.strokes = fig.multi_line(
-            "xs", "ys", source=lines, line_color=ink, line_alpha=0.5, line_width=1.0
-        )
-        self.texts = fig.text(
-            "x",
-            "y",
-            "text",
-            source=names,
+        stroke = MultiLine(xs="xs", ys="ys", line_color=ink, line_alpha=0.5, line_width=1.0)
+        # Above pictures, below the outlines of leaves.
+        self.strokes = rendered(lines, stroke, view=views[0], level="underlay")
+        name = Text(
+            x="x",
+            y="y",
+            text="text",
             text_color=ink,
             text_alpha=0.95,
             text_font=value("Inter, system-ui, sans-serif"),
@@ -140,14 +128,8 @@ class _Drawn:
             padding=[0, 3],
             border_radius=3,
         )
-        # Bokeh holds glyphs ready for what is selected or muted, which nothing here is.
-        for each in (self.strokes, self.texts):
-            each.nonselection_glyph = each.muted_glyph = "auto"
-        # Below the outlines of leaves, but for pictures, which cover what is below them.
-        pictures = [each for each in fig.renderers if _is_picture(each)]
-        below = 1 + max((fig.renderers.index(each) for each in pictures[:1]), default=-1)
-        others = [each for each in fig.renderers if each not in (self.strokes, self.texts)]
-        fig.renderers = [*others[:below], self.strokes, *others[below:], self.texts]
+        self.texts = rendered(names, name, view=views[1])
+        draw(fig, self.strokes, self.texts)
 
     def switch(self, on: bool) -> None:
         self.strokes.visible = self.texts.visible = on
@@ -158,10 +140,6 @@ class _Drawn:
         if self.inks.palette != inks:
             self.inks.palette = inks
             self.texts.glyph.background_fill_color = "#ffffff" if light else palette.GROUND
-
-
-def _is_picture(renderer: Any) -> bool:
-    return isinstance(renderer, GlyphRenderer) and type(renderer.glyph).__name__ == "Image"
 
 
 def which_fit(

@@ -20,10 +20,13 @@ def ground(x: Range1d, y: Range1d, label: str, *, side: int, tools: Any = ()) ->
     side : pixels of either side before it is laid out
     tools : as Bokeh takes them
     """
-    fig = figure(
+    return figure(
         x_range=x,
         y_range=y,
         tools=list(tools),
+        x_axis_type=None,
+        y_axis_type=None,
+        title=None,
         toolbar_location=None,
         width=side,
         height=side,
@@ -38,6 +41,3 @@ def ground(x: Range1d, y: Range1d, label: str, *, side: int, tools: Any = ()) ->
         output_backend="canvas",
         html_attributes={"role": "img", "aria-label": label},
     )
-    fig.axis.visible = False
-    fig.grid.visible = False
-    return fig

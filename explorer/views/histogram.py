@@ -12,7 +12,7 @@ from bokeh.plotting import figure
 from numpy.typing import NDArray
 
 from explorer.views import palette
-from explorer.views.gestures import box_tool, on_box
+from explorer.views.gestures import box_tool, on_box, prepare
 from explorer.views.scale import short_number
 
 Floats = NDArray[np.float64]
@@ -104,6 +104,7 @@ class Histogram:
                 brushed(edges[0], edges[2])
 
         on_box(fig, dragged)
+        prepare([fig])
 
     def show(self, bins: Bins, chosen: Floats, spoken: str) -> None:
         """Draw bins, and how many of the chosen (k,) are in each; ``spoken`` is read out."""

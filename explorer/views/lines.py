@@ -6,13 +6,15 @@ from typing import Any
 
 from bokeh.models import (
     ColumnDataSource,
-    GlyphRenderer,
+    Image,
     LinearColorMapper,
     LinearInterpolator,
+    Quad,
 )
 from bokeh.plotting import figure
 
 from explorer.views import palette
+from explorer.views.layers import LateLayer, draw, rendered
 from explorer.views.packing import as_picture, unpacked
 from explorer.views.partition import EMPTY, OPAQUE, Partition
 from explorer.views.viewport import Viewport
@@ -28,11 +30,13 @@ class Lines:
     def __init__(self) -> None:
         self._x, self._y = (LinearInterpolator(x=[0, 1], y=[0, 1], clip=False) for _ in "xy")
         self._alpha = LinearInterpolator(x=[0, OPAQUE], y=[0, 1])
+        #: How a browser reads pictures.
+        self.unpack = unpacked()
         self._maps: list[DrawnLines] = []
 
     def draw_on(self, fig: figure) -> DrawnLines:
         """Draw them over what ``fig`` shows already."""
-        drawn = DrawnLines(fig, self._x, self._y, self._alpha)
+        drawn = DrawnLines(fig, self._x, self._y, self._alpha, self.unpack)
         self._maps.append(drawn)
         return drawn
 
@@ -55,35 +59,39 @@ class DrawnLines:
     ----------
     fig : the map, over whose pictures they are drawn
     x, y, alpha : how edges and opacities are to be read
+    unpack : the column of pictures, see `packing.unpacked`
     """
 
     def __init__(
-        self, fig: figure, x: LinearInterpolator, y: LinearInterpolator, alpha: LinearInterpolator
+        self,
+        fig: figure,
+        x: LinearInterpolator,
+        y: LinearInterpolator,
+        alpha: LinearInterpolator,
+        unpack: dict[str, Any],
     ) -> None:
         self._shown, self._waiting, self._imaged = True, False, False
         self._last: tuple[Partition, Viewport] | None = None
-        self.image: GlyphRenderer = fig.image(
-            unpacked(),
-            x="x",
-            y="y",
-            dw="w",
-            dh="h",
-            source=ColumnDataSource(image_columns(None, None)),
-            color_mapper=LinearColorMapper(palette=palette.edge_palette(), low=0, high=4),
+        self.image = rendered(
+            ColumnDataSource(image_columns(None, None)),
+            picture(unpack, LinearColorMapper(palette=palette.edge_palette(), low=0, high=4)),
         )
-        self.boxes: GlyphRenderer = fig.quad(
-            left={"field": "x0", "transform": x},
-            bottom={"field": "y0", "transform": y},
-            right={"field": "x1", "transform": x},
-            top={"field": "y1", "transform": y},
-            source=ColumnDataSource(dict(EMPTY)),
-            fill_color=None,
-            line_color=palette.LINE,
-            line_alpha={"field": "alpha", "transform": alpha},
-            hover_fill_color=None,
-            hover_line_color=palette.HOVER,
-            hover_line_alpha=1.0,
+        edges: dict[str, Any] = {
+            "left": {"field": "x0", "transform": x},
+            "bottom": {"field": "y0", "transform": y},
+            "right": {"field": "x1", "transform": x},
+            "top": {"field": "y1", "transform": y},
+            "fill_color": None,
+        }
+        opacity: Any = {"field": "alpha", "transform": alpha}
+        self.boxes = rendered(
+            ColumnDataSource(dict(EMPTY)),
+            Quad(**edges, line_color=palette.LINE, line_alpha=opacity),
+            hover_glyph=Quad(**edges, line_color=palette.HOVER, line_alpha=1.0),
         )
+        draw(fig, self.boxes)
+        self._crowd = LateLayer(lambda: [self.image])
+        self._crowd.draw_on(fig, above=self.boxes)
 
     def show(self, drawn: Partition, view: Viewport) -> None:
         """Put a prepared partition on the map, at once or when its lines are shown."""
@@ -111,14 +119,20 @@ class DrawnLines:
         if drawn.edges is not None or self._imaged:
             self.image.data_source.data = image_columns(drawn.edges, view)
             self._imaged = drawn.edges is not None
+            self._crowd.need()
 
 
-def image_columns(picture: Any, view: Viewport | None) -> dict[str, Any]:
+def picture(unpack: dict[str, Any], colours: LinearColorMapper) -> Image:
+    """The glyph of the pictures of `image_columns`."""
+    return Image(image=unpack, x="x", y="y", dw="w", dh="h", color_mapper=colours)
+
+
+def image_columns(pixels: Any, view: Viewport | None) -> dict[str, Any]:
     """Columns of an image glyph: a picture of bytes, (height, width), over ``view``; or none."""
-    if picture is None or view is None:
+    if pixels is None or view is None:
         return {"image": [], "x": [], "y": [], "w": [], "h": []}
     return {
-        "image": [as_picture(picture)],
+        "image": [as_picture(pixels)],
         "x": [view.x0],
         "y": [view.y0],
         "w": [view.x1 - view.x0],

@@ -8,7 +8,6 @@ import numpy as np
 from bokeh.events import RangesUpdate
 from bokeh.models import (
     ColumnDataSource,
-    GlyphRenderer,
     HoverTool,
     LinearColorMapper,
     PanTool,
@@ -16,14 +15,13 @@ from bokeh.models import (
     ScaleBar,
     WheelZoomTool,
 )
-from bokeh.plotting import figure
 from numpy.typing import NDArray
 
 from explorer.views import palette
 from explorer.views.gestures import HANDLE, box_editor, box_tool
 from explorer.views.ground import ground
-from explorer.views.lines import Lines, image_columns
-from explorer.views.packing import unpacked
+from explorer.views.layers import draw, rendered
+from explorer.views.lines import Lines, image_columns, picture
 from explorer.views.polygons import polygon_editor
 from explorer.views.query_boxes import ABOVE, TAG_TYPE, QueryBoxes
 from explorer.views.sketch import Sketch
@@ -104,9 +102,7 @@ class MapView:
         self.pan_tool = PanTool()
         tools = [self.draw_tool, self.pan_tool]
         self.figure = fig = ground(ranges.x, ranges.y, label, side=560, tools=tools)
-        fig.image(
-            unpacked(), x="x", y="y", dw="w", dh="h", source=self.image, color_mapper=self.mapper
-        )
+        draw(fig, rendered(self.image, picture(lines.unpack, self.mapper), level="image"))
         self.lines = lines.draw_on(fig)
         self.hover = HoverTool(renderers=[self.lines.boxes], tooltips=_HOVER)
         # The maps fill a laptop's window: a plain wheel must scroll the page below them.
@@ -114,12 +110,12 @@ class MapView:
         fig.add_tools(self.hover, self.wheel)
         fig.toolbar.active_scroll = self.wheel
         fig.toolbar.active_drag = self.draw_tool
-        #: A polygon that is being drawn: no line of it crosses a tag.
-        self.sketch = Sketch(fig, ABOVE)
         #: Tags of the boxes, and that of the box that is being dragged. It is hidden and never
         #: emptied: Bokeh may draw texts that were sent before after those that take them away.
         self.tags = _, self.draft = boxes.draw_on(fig, number)
         self.draft.visible = False
+        #: A polygon that is being drawn: no line of it crosses a tag or a box.
+        self.sketch = Sketch(fig, ABOVE, above=self.lines.boxes)
         #: Over the one selected box.
         self.editor = box_editor()
         fig.add_layout(self.editor)
@@ -128,7 +124,6 @@ class MapView:
         fig.add_layout(self.polygon_editor)
         if unit == "m":
             fig.add_layout(_scale_bar(ranges.x))
-        _without_spares(fig)
 
     def show_image(self, picture: NDArray[np.uint8], view: Viewport) -> None:
         """Show a picture of bytes, (height, width) with row 0 south, over ``view``."""
@@ -191,16 +186,6 @@ class MapView:
 
 def _nothing(_light: bool) -> None:
     """Nothing is drawn with inks of its own."""
-
-
-def _without_spares(fig: figure) -> None:
-    """Let go of the glyphs that Bokeh holds ready for points that are selected or muted.
-
-    On a map nothing ever is, and they are one in nine of the models that a browser is sent.
-    """
-    for each in fig.renderers:
-        if isinstance(each, GlyphRenderer):
-            each.nonselection_glyph = each.muted_glyph = "auto"
 
 
 def _scale_bar(x_range: Range1d) -> ScaleBar:

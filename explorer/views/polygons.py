@@ -7,11 +7,18 @@ from typing import Any
 
 import numpy as np
 import shapely
-from bokeh.models import ColumnDataSource, PolyAnnotation
+from bokeh.models import (
+    ColumnDataSource,
+    GlyphRenderer,
+    MultiPolygons,
+    PolyAnnotation,
+    Scatter,
+)
 from bokeh.plotting import figure
 from numpy.typing import NDArray
 
 from explorer.views import palette
+from explorer.views.layers import LateLayer, rendered
 from explorer.views.tags import TagPlaces
 
 #: Outlines of more corners are drawn with fewer: they leave their own by this part of the map.
@@ -30,9 +37,10 @@ class QueryPolygons:
     Parameters
     ----------
     side : of the maps in grid units; outlines of many corners are simplified by a part of it
+    level : of the glyphs, as Bokeh calls it
     """
 
-    def __init__(self, side: float = 0.0) -> None:
+    def __init__(self, side: float = 0.0, level: str = "glyph") -> None:
         self._tolerance = side * _COARSE
         self._middles: dict[int, tuple[Any, tuple[float, float]]] = {}
         self._drawn: dict[int, tuple[Any, tuple[list[Any], list[Any]]]] = {}
@@ -40,32 +48,36 @@ class QueryPolygons:
         self.corners = ColumnDataSource({"x": [], "y": []})
         # What was last sent: a browser can write anything into the sources.
         self._sent: tuple[int, list[list[float]]] = (0, [])
+        self._level, self._layer = level, LateLayer(self._renderers)
 
-    def draw_on(self, fig: figure, level: str) -> None:
-        """Draw outlines and corners over what ``fig`` shows already."""
+    def draw_on(self, fig: figure, above: GlyphRenderer) -> None:
+        """Draw outlines and corners on ``fig``, directly above a renderer."""
+        self._layer.draw_on(fig, above)
+
+    def _renderers(self) -> list[GlyphRenderer]:
         # A dark rim below the line makes it stand out on light ground too.
-        for colour, width in ((palette.RIM, "rim"), (palette.BOX, "width")):
-            fig.multi_polygons(
-                "xs",
-                "ys",
-                source=self.outlines,
+        lines = [
+            MultiPolygons(
+                xs="xs",
+                ys="ys",
                 fill_color=None,
                 line_color=colour,
                 line_width=width,
                 line_join="round",
-                level=level,
             )
-        fig.scatter(
-            "x",
-            "y",
-            source=self.corners,
+            for colour, width in ((palette.RIM, "rim"), (palette.BOX, "width"))
+        ]
+        corner = Scatter(
+            x="x",
+            y="y",
             marker="square",
             size=10,
             fill_color="white",
             line_color=palette.RIM,
             line_width=1.5,
-            level=level,
         )
+        outlines = [rendered(self.outlines, line, level=self._level) for line in lines]
+        return [*outlines, rendered(self.corners, corner, level=self._level)]
 
     def show(
         self, shapes: Sequence[Any], selected: Sequence[int], corners: NDArray[np.float64]
@@ -82,6 +94,8 @@ class QueryPolygons:
         drawn = [self._drawn[id(shapes[row])][1] for row in rows]
         before, marked = self._sent
         self._sent = len(rows), corners.tolist()
+        if rows or len(corners):
+            self._layer.need()
         if rows or before:
             self.outlines.data = {
                 "xs": [x for x, _ in drawn],

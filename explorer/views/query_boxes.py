@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 from bokeh.core.properties import value
-from bokeh.models import ColumnDataSource, GlyphRenderer
+from bokeh.models import ColumnDataSource, GlyphRenderer, Quad, Text
 from bokeh.plotting import figure
 from numpy.typing import NDArray
 
 from explorer.views import palette
+from explorer.views.layers import LateLayer, draw, rendered
 from explorer.views.marks import EDGES
 from explorer.views.polygons import QueryPolygons
 from explorer.views.tags import SIDE, TAG_TURNS, TagPlaces, expected, highest_tag
@@ -55,13 +56,20 @@ class QueryBoxes:
         # What was last said of a box of that name on each map, and in which colour.
         self._said: list[dict[_Row, _Tag]] = [{} for _ in range(maps)]
         side = 0.0 if bounds is None else max(bounds[2] - bounds[0], bounds[3] - bounds[1])
-        self.polygons = QueryPolygons(side)
+        self.polygons = QueryPolygons(side, ABOVE)
         self.source = ColumnDataSource({name: [] for name in (*EDGES.values(), "width", "rim")})
         none = {**self._places.columns([[]], self._scale, bounds), "text": [], "colour": []}
         #: Of each map.
         self.tags = [ColumnDataSource(none) for _ in range(maps)]
         #: Of each map that of the box that is being dragged, which a browser outlines itself.
         self.drafts = [ColumnDataSource(none) for _ in range(maps)]
+        self._draft_layers: list[LateLayer] = []
+        # A dark rim below the line makes it stand out on light ground too. No fill: it would
+        # change the colours that are compared.
+        self._outline_glyphs = [
+            Quad(**EDGES, fill_color=None, line_color=colour, line_width=width)
+            for colour, width in ((palette.RIM, "rim"), (palette.BOX, "width"))
+        ]
 
     def __len__(self) -> int:
         return len(self._names)
@@ -131,6 +139,8 @@ class QueryBoxes:
         placed = places.columns([[expected("", None)]], self._scale, self._bounds)
         for source, (text, colour) in zip(self.drafts, tags, strict=False):
             source.data = {**placed, "text": [text], "colour": [colour]}
+        for layer in self._draft_layers:
+            layer.need()
 
     def forget_draft(self) -> None:
         """Nothing is left in a browser of what was said of the last box that was dragged."""
@@ -143,19 +153,14 @@ class QueryBoxes:
 
         Returns the renderers of the tags, and of the tag of the box that is being dragged.
         """
-        # No fill: it would change the colours that are compared. A dark rim below the line makes
-        # it stand out on light ground too.
-        for colour, width in ((palette.RIM, "rim"), (palette.BOX, "width")):
-            fig.quad(
-                **EDGES,
-                source=self.source,
-                fill_color=None,
-                line_color=colour,
-                line_width=width,
-                level=ABOVE,
-            )
-        self.polygons.draw_on(fig, ABOVE)
-        return _draw_tags(fig, self.tags[number]), _draw_tags(fig, self.drafts[number])
+        outlines = [rendered(self.source, glyph, level=ABOVE) for glyph in self._outline_glyphs]
+        tags, draft = (_tags(source[number]) for source in (self.tags, self.drafts))
+        draw(fig, *outlines, tags)
+        self.polygons.draw_on(fig, above=outlines[-1])
+        layer = LateLayer(lambda: [draft])
+        layer.draw_on(fig, above=tags)
+        self._draft_layers.append(layer)
+        return tags, draft
 
     def _belong(self, boxes: NDArray[np.float64], chosen: NDArray[np.bool_]) -> TagPlaces:
         """Where the tags of (n, 4) boxes belong."""
@@ -201,12 +206,11 @@ def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     )
 
 
-def _draw_tags(fig: figure, source: ColumnDataSource) -> GlyphRenderer:
-    return fig.text(
+def _tags(source: ColumnDataSource) -> GlyphRenderer:
+    tag = Text(
         x="x",
         y="y",
         text="text",
-        source=source,
         text_align="align",
         text_color="white",
         text_font=value("Inter, system-ui, sans-serif"),
@@ -215,10 +219,10 @@ def _draw_tags(fig: figure, source: ColumnDataSource) -> GlyphRenderer:
         text_baseline="bottom",
         x_offset="shift",
         y_offset="lift",
-        level=ABOVE,
         background_fill_color="colour",
         background_fill_alpha=0.92,
         padding=[2, 4],
         border_radius=3,
         border_line_color=None,
     )
+    return rendered(source, tag, level=ABOVE)

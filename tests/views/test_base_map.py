@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import shapely
-from bokeh.document import Document
 from bokeh.plotting import figure
 
 from explorer.grid.base_map import BaseMap
-from explorer.views.base_map import BaseLayer, one_walk, which_fit
+from explorer.views.base_map import BaseLayer, which_fit
+from explorer.views.lines import Lines
+from explorer.views.maps import LinkedRanges, MapView
+from explorer.views.query_boxes import QueryBoxes
 
 BASE = BaseMap(
     [shapely.LineString([(0, 0), (10, 10)])],
@@ -37,12 +39,16 @@ def test_glyphs_come_with_the_first_map_that_has_something() -> None:
 
 
 def test_lines_stand_below_the_outlines_of_leaves_and_names_above() -> None:
-    fig, layer = figure(), BaseLayer()
-    picture = fig.image("image", x=0, y=0, dw=1, dh=1)
-    leaves = fig.quad(left=[0], right=[1], bottom=[0], top=[1])
-    layer.show(BASE, [fig])
+    ranges, layer = LinkedRanges((0, 0, 10, 10)), BaseLayer()
+    view = MapView(ranges, QueryBoxes((0, 0, 10, 10)), Lines())
+    (picture,) = (each for each in view.figure.renderers if each.data_source is view.image)
+    layer.show(BASE, [view.figure])
     (drawn,) = layer.drawn
-    assert fig.renderers == [picture, drawn.strokes, leaves, drawn.texts]
+    # As Bokeh paints them: level by level, and one after the other within a level.
+    levels = ["image", "underlay", "glyph", "guide", "annotation", "overlay"]
+    painted = sorted(view.figure.renderers, key=lambda each: levels.index(each.level))
+    order = [painted.index(each) for each in (picture, drawn.strokes, view.lines.boxes)]
+    assert [*order, painted.index(drawn.texts)] == [0, 1, 2, 3]
 
 
 def test_closer_more_names_fit_and_none_is_cut_off_or_covers_another() -> None:
@@ -97,26 +103,3 @@ def _contrast(a: np.ndarray, b: np.ndarray) -> float:
 
     dark, bright = sorted((light(a), light(b)))
     return (bright + 0.05) / (dark + 0.05)
-
-
-def test_a_page_is_walked_through_once_for_many_glyphs(monkeypatch: pytest.MonkeyPatch) -> None:
-    document, plot = Document(), figure()
-    document.add_root(plot)
-    walks: list[int] = []
-    plain = type(document.models).recompute
-    monkeypatch.setattr(
-        type(document.models), "recompute", lambda self: (walks.append(1), plain(self))[1]
-    )
-    with one_walk(document):
-        glyph = plot.scatter([1], [2])
-        plot.title.text = "Map"
-        assert not walks
-    assert len(walks) == 1
-    assert glyph.document is document
-    with pytest.raises(RuntimeError, match="wrong"), one_walk(document):
-        raise RuntimeError("wrong")
-    # It looks for models again afterwards.
-    plot.add_tools("pan")
-    assert len(walks) > 2
-    with one_walk(None):
-        figure()

@@ -9,10 +9,13 @@ from explorer.views.marks import Marks
 from tests.helpers import happen
 
 
-def test_two_figures_share_the_marks() -> None:
+def test_two_figures_share_the_marks_and_have_none_before_something_is_marked() -> None:
     marks, figures = Marks(), (figure(), figure())
     for each in figures:
         marks.draw_on(each)
+    marks.show_node(None)
+    assert not any(each.renderers for each in figures)
+    marks.show_node((1.0, 2.0, 3.0, 4.0))
     sources = [[glyph.data_source for glyph in each.renderers] for each in figures]
     assert sources[0] == sources[1]
     assert marks.cut in sources[0]

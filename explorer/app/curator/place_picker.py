@@ -18,7 +18,7 @@ from explorer.errors import InputError
 from explorer.teaching.places import cell_of, on_map, part_of
 from explorer.teaching.settings import Settings
 from explorer.views import palette
-from explorer.views.gestures import on_box, on_tap
+from explorer.views.gestures import on_box, on_tap, prepare
 from explorer.views.scale import ColourScale
 from explorer.views.teaching.place_map import PlaceMap
 from explorer.views.viewport import Viewport
@@ -81,6 +81,7 @@ class Where:
         on_tap(self.map.figure, self.tapped)
         if drag:
             on_box(self.map.figure, lambda box, final: self.drawn(box) if final else None)
+            prepare([self.map.figure])
         aspect = grid.width / grid.height
         self.map.figure.aspect_ratio = aspect
         self._place_of_map.objects = [

@@ -7,6 +7,8 @@ would anyway; the copy fades out. Nothing is painted twice. A browser without a 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from bokeh.models import ColumnDataSource, CustomJS
 from bokeh.plotting import figure
 
@@ -17,6 +19,7 @@ LASTS, HURRY = 150, 300
 # may show exact counts: it is dropped as soon as they are hidden, and what was painted before that
 # is not copied after it.
 _FADE = """
+const map = maps[pictures.indexOf(cb_obj)]
 const hand = window.explorer_hand ??= (() => {
   const hand = {pressed: false, slides: false}
   const on = (kind, tell) => window.addEventListener(kind, tell, {capture: true, passive: true})
@@ -65,7 +68,9 @@ copy.animate({opacity: [1, 0]}, {duration: lasts, easing: "ease-in"}).onfinish =
 """
 
 
-def fade(fig: figure, picture: ColumnDataSource) -> None:
-    """Let what ``fig`` shows fade out whenever it is sent another ``picture``."""
-    args = {"map": fig, "lasts": LASTS, "hurry": HURRY}
-    picture.js_on_change("data", CustomJS(args=args, code=_FADE))
+def fade(figures: Sequence[figure], pictures: Sequence[ColumnDataSource]) -> None:
+    """Let what each figure shows fade out whenever it is sent another of ``pictures``."""
+    args = {"maps": [*figures], "pictures": [*pictures], "lasts": LASTS, "hurry": HURRY}
+    script = CustomJS(args=args, code=_FADE)
+    for picture in pictures:
+        picture.js_on_change("data", script)

@@ -20,7 +20,8 @@ from explorer.app.kit.map_bars import FRAME, MapBars
 from explorer.app.kit.map_parts import Box, Editing, Handles, MapSpec, Tag
 from explorer.app.kit.theme import SPOKEN_LABEL
 from explorer.grid.grid import Grid
-from explorer.views.gestures import on_box, on_edit, on_reshape, on_tap
+from explorer.views.gestures import on_box, on_edit, on_reshape, on_tap, prepare
+from explorer.views.layers import share_models
 from explorer.views.lines import Lines
 from explorer.views.maps import LinkedRanges, MapView
 from explorer.views.marks import Marks
@@ -95,14 +96,19 @@ class Maps:
             view = MapView(ranges, *shared, unit=spec.grid.unit, label=spec.label, number=number)
             view.on_view(partial(self._viewed, len(self.views), viewed))
             on_box(view.figure, partial(self._dragged, spec.place))
-            on_edit(view.figure, view.editor, partial(self._edited, len(self.views)))
-            on_reshape(view.figure, view.polygon_editor, partial(self._reshaped, len(self.views)))
+            on_edit(view.editor, partial(self._edited, len(self.views)))
+            on_reshape(view.polygon_editor, partial(self._reshaped, len(self.views)))
             view.sketch.tell(partial(self._sketched, spec.place))
-            self.marks[spec.place].draw_on(view.figure)
-            fade(view.figure, view.image)
+            self.marks[spec.place].draw_on(view.figure, above=view.lines.boxes)
             if tapped is not None:
                 self._on_tap(view, partial(tapped, spec.place))
             self.views.append(view)
+        figures = [view.figure for view in self.views]
+        prepare(
+            figures, [each for view in self.views for each in (view.editor, view.polygon_editor)]
+        )
+        fade(figures, [view.image for view in self.views])
+        share_models(figures)
         self.heads = [html_pane(margin=(0, 0, 2, 0)) for _ in specs]
         self.bars = MapBars(len(specs))
         #: A line about all of them, where a page says one.

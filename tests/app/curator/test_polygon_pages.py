@@ -39,7 +39,7 @@ def page(matrix):
 
 def sketch(page, corners, final: bool, number: int = 0) -> None:
     """What a browser tells while a polygon is drawn on a map."""
-    said = page.maps.views[number].sketch.said
+    said = page.maps.views[number].sketch.told
     said.value = json.dumps({"turn": said.value[-20:], "corners": corners, "final": final})
 
 
@@ -91,7 +91,7 @@ def test_a_polygon_given_up_and_nonsense_leave_everything_as_it_was(page) -> Non
     for corners in wrong:
         sketch(page, corners, False)
         sketch(page, corners, True)
-    said = page.maps.views[0].sketch.said
+    said = page.maps.views[0].sketch.told
     for text in ("", "{", "[" * 9999, "3", "null", '{"corners": []}'):
         said.value = text
     assert page.rectangles.names == ["Box"]

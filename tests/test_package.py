@@ -22,7 +22,6 @@ import explorer.app
 
 HEAVY = (
     "bokeh",
-    "datashader",
     "geopandas",
     "holoviews",
     "numba",

@@ -1,13 +1,13 @@
-"""A heatmap of the points themselves, aggregated anew by datashader at every zoom."""
+"""A heatmap of the points themselves, aggregated anew at every zoom."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
+from explorer.views.raster import points_per_pixel
 from explorer.views.viewport import Viewport
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class PointHeat:
         tile = _tile(row, rows) * np.uint16(TILES) + _tile(column, cols)
         order = np.argsort(tile, kind="stable")
         self._column, self._row = column[order], row[order]
-        self._records = None if records is None else records[order]
+        self._records = np.zeros(0, np.float32) if records is None else records[order]
         self._start = np.searchsorted(tile[order], np.arange(TILES * TILES + 1))
 
     def __len__(self) -> int:
@@ -56,40 +56,32 @@ class PointHeat:
         A pixel's count divided by its area in cells of ``cell_area`` square units: the same unit
         as the gridded maps, so one colour scale serves both.
         """
-        import datashader as ds
-
-        col0, row0, col1, row1 = view.cells(self.grid)
-        canvas = ds.Canvas(
-            plot_width=view.width,
-            plot_height=view.height,
-            x_range=(col0, col1),
-            y_range=(row0, row1),
-        )
-        agg = ds.count() if self._records is None else ds.sum("records")
-        counted = canvas.points(self.seen(view), "column", "row", agg=agg).to_numpy()
+        extent = view.cells(self.grid)
+        counted = points_per_pixel(*self.seen(view), *extent, view.height, view.width)
         cells = 1 / (view.pixels_per_x * view.pixels_per_y * cell_area)
-        density: NDArray[np.float32] = np.nan_to_num(counted.astype(np.float32)) / np.float32(cells)
+        density: NDArray[np.float32] = counted.astype(np.float32) / np.float32(cells)
         return density
 
-    def seen(self, view: Viewport) -> pd.DataFrame:
-        """The records of the tiles that ``view`` touches; whole rows of tiles are contiguous."""
+    def seen(
+        self, view: Viewport
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
+        """Columns, rows and records of the tiles that ``view`` touches; no records mean one each.
+
+        Whole rows of tiles are contiguous.
+        """
         rows, cols = self.grid.shape
         left, bottom, right, top = view.cells(self.grid)
         col0, col1 = _tiles(left, right, cols)
         row0, row1 = _tiles(bottom, top, rows)
+        arrays = self._column, self._row, self._records
         if (col0, row0, col1, row1) == (0, 0, TILES - 1, TILES - 1):
-            parts = [slice(None)]
-        else:
-            parts = [
-                slice(self._start[row * TILES + col0], self._start[row * TILES + col1 + 1])
-                for row in range(row0, row1 + 1)
-            ]
-        columns = {"column": self._column, "row": self._row}
-        if self._records is not None:
-            columns["records"] = self._records
-        if len(parts) == 1:
-            return pd.DataFrame({k: v[parts[0]] for k, v in columns.items()}, copy=False)
-        return pd.DataFrame({k: np.concatenate([v[p] for p in parts]) for k, v in columns.items()})
+            return arrays
+        parts = [
+            slice(self._start[row * TILES + col0], self._start[row * TILES + col1 + 1])
+            for row in range(row0, row1 + 1)
+        ]
+        column, row, records = (np.concatenate([array[part] for part in parts]) for array in arrays)
+        return column, row, records
 
 
 def _tile(place: NDArray[np.float32], cells: int) -> NDArray[np.uint16]:

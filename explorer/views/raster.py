@@ -47,6 +47,27 @@ def mean_per_cell(counts, col0, row0, col1, row1, height, width):  # type: ignor
 
 
 @njit(cache=True, nogil=True)
+def points_per_pixel(  # type: ignore[no-untyped-def]
+    column, row, records, col0, row0, col1, row1, height, width
+):
+    """Number of points under each pixel -> (height, width) float64.
+
+    ``column``, ``row`` (n,) are places in cells; a point counts as many as its ``records`` (n,),
+    or as one where ``records`` is empty. A point on the last edge belongs to the last pixel.
+    """
+    out = np.zeros((height, width), np.float64)
+    scale_y = height / (row1 - row0)
+    scale_x = width / (col1 - col0)
+    for k in range(column.size):
+        x, y = column[k], row[k]
+        if col0 <= x <= col1 and row0 <= y <= row1:
+            i = min(int((y - row0) * scale_y), height - 1)
+            j = min(int((x - col0) * scale_x), width - 1)
+            out[i, j] += records[k] if records.size else 1.0
+    return out
+
+
+@njit(cache=True, nogil=True)
 def leaf_means(  # type: ignore[no-untyped-def]
     lower, upper, density, col0, row0, col1, row1, height, width
 ):

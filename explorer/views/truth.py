@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
-from scipy.ndimage import maximum_filter
 
 from explorer.views.heat import PointHeat
 from explorer.views.raster import mean_per_cell
@@ -54,5 +54,6 @@ def legible(points: NDArray[np.float32]) -> NDArray[np.float32]:
     held = points > 0
     if not 0 < held.mean() < SPARSE:
         return points
-    dots: NDArray[np.float32] = maximum_filter(np.where(held, np.maximum(points, 1), 0), size=3)
-    return dots
+    dots = np.pad(np.where(held, np.maximum(points, 1), np.float32(0)), 1)
+    around: NDArray[np.float32] = sliding_window_view(dots, (3, 3)).max((2, 3))
+    return around

@@ -74,7 +74,7 @@ PAGES = (
     "federated",
     "publish",
 )
-VIEW_LIBRARIES = {"bokeh", "holoviews", "hvplot", "panel", "panel_material_ui"}
+VIEW_LIBRARIES = {"bokeh", "datashader", "holoviews", "hvplot", "panel", "panel_material_ui"}
 BEFORE_VIEWS = ORDER[: ORDER.index("views")]
 
 

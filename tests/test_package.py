@@ -22,6 +22,7 @@ import explorer.app
 
 HEAVY = (
     "bokeh",
+    "datashader",
     "geopandas",
     "holoviews",
     "numba",

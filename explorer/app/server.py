@@ -308,6 +308,7 @@ def warm_up(city: str, shown: Sequence[Page] = (), **choices: Any) -> float:
     from explorer.points import foreign as points
     from explorer.queries import foreign as boxes
     from explorer.trips import foreign as trips
+    from explorer.views.heat import load_datashader
     from explorer.views.packing import pack
 
     if len(shown) != 1:
@@ -317,4 +318,5 @@ def warm_up(city: str, shown: Sequence[Page] = (), **choices: Any) -> float:
         page.load().warm(city=city, **choices)
     # Pictures are packed where they are sent.
     pack(np.zeros((1, 1), np.uint8))
+    load_datashader()
     return time.perf_counter() - started

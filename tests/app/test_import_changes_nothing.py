@@ -17,7 +17,7 @@ LIBRARIES = ("panel", "bokeh", "param", "tornado", "pyviz_comms", "holoviews")
 # What is loaded later by itself is loaded before, so that only changes are seen.
 for name in ("bokeh.plotting", "bokeh.server.views.ws", "bokeh.server.server", "panel",
              "panel.io.server", "panel_material_ui", "holoviews", "tornado.web", "pyviz_comms",
-             "holoviews.plotting.bokeh"):
+             "holoviews.plotting.bokeh", "datashader"):
     importlib.import_module(name)
 
 def members():

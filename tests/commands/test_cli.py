@@ -55,7 +55,7 @@ def test_help_lists_every_command_and_loads_no_view_library() -> None:
     code = (
         "import sys; sys.argv[1:] = ['--help']; from explorer.cli import main\n"
         "try: main()\n"
-        "finally: print(sorted({'panel', 'bokeh', 'holoviews', 'tqdm', 'opendp'}"
+        "finally: print(sorted({'panel', 'bokeh', 'holoviews', 'datashader', 'tqdm', 'opendp'}"
         " & set(sys.modules)))"
     )
     done = subprocess.run(

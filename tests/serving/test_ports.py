@@ -58,7 +58,7 @@ def test_the_command_says_so_before_it_loads_the_app(taken, flags) -> None:
     assert f"Port {taken} " in sentence
     assert "--port 0" in sentence
     # Every command loads numba.
-    heavy = {"bokeh", "geopandas", "holoviews", "panel", "pandas", "pyarrow"}
+    heavy = {"bokeh", "datashader", "geopandas", "holoviews", "panel", "pandas", "pyarrow"}
     assert not heavy & {*ran.stdout.split()}
 
 

@@ -1,4 +1,4 @@
-"""The heatmap of points: counts of points in the unit of the grid, at every zoom."""
+"""The heatmap of points: datashader's counts in the unit of the grid, at every zoom."""
 
 import numpy as np
 import pytest
@@ -6,6 +6,7 @@ import pytest
 from explorer.app.curator import data
 from explorer.grid.grid import Grid
 from explorer.points.points import Points
+from explorer.views import heat
 from explorer.views.viewport import Viewport
 
 
@@ -78,6 +79,22 @@ def test_tiles_change_nothing(made) -> None:
 def per_point(view, grid):
     """What one point adds to a picture."""
     return view.pixels_per_x * view.pixels_per_y * area(grid)
+
+
+def test_the_first_picture_has_the_counts_of_datashader(made, monkeypatch) -> None:
+    points, grid = made
+    rng = np.random.default_rng(9)
+    places = rng.uniform(0, 64, (2, 5000)).astype(np.float32)
+    # Points on the edges of pixels and of the map.
+    places[:, :200] = rng.integers(0, 65, (2, 200))
+    for records in (None, rng.integers(1, 9, 5000).astype(np.float32)):
+        plain = heat.PointHeat(*places, records, grid)
+        pictures = []
+        for loaded in (False, True):
+            monkeypatch.setattr(heat._datashader_loaded, "is_set", lambda loaded=loaded: loaded)
+            pictures.append(plain.render(Viewport.whole(grid, 48), area(grid)))
+        np.testing.assert_array_equal(*pictures)
+        assert pictures[0].sum() > 0
 
 
 def test_weights_count_as_many_records() -> None:

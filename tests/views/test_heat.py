@@ -82,7 +82,7 @@ def per_point(view, grid):
 
 
 def test_the_first_picture_has_the_counts_of_datashader(made, monkeypatch) -> None:
-    points, grid = made
+    _points, grid = made
     rng = np.random.default_rng(9)
     places = rng.uniform(0, 64, (2, 5000)).astype(np.float32)
     # Points on the edges of pixels and of the map.

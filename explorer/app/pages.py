@@ -2,28 +2,33 @@
 
 A new page is a folder with a module ``page.py``, in it a subclass of `AppPage` (with exact data: of
 `CuratorPage`), and its line in `PAGES`. Pages are loaded when they are needed: no page needs
-another. What is shown to others is not here: see `explorer.audience`.
+another, and a server loads a page when it is first opened. What is shown to others is not here: see
+`explorer.audience`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from explorer.app.kit.navigation import Link
-from explorer.app.kit.page import AppPage
+
+if TYPE_CHECKING:
+    from explorer.app.kit.page import AppPage
 
 
 @dataclass(frozen=True)
 class Page(Link):
-    """A page of the registry.
+    """A page of the registry: what a server says of it before it is opened.
 
     Parameters
     ----------
+    heading : its title in full, `AppPage.TITLE` of its class
     make : "module:Class"
     """
 
+    heading: str
     make: str
 
     @property
@@ -34,16 +39,32 @@ class Page(Link):
     def load(self) -> type[AppPage]:
         """Its class."""
         module, _, name = self.make.partition(":")
-        return cast(type[AppPage], getattr(import_module(module), name))
+        return cast("type[AppPage]", getattr(import_module(module), name))
 
 
 PAGES: tuple[Page, ...] = (
-    Page("explore", "Explore", "explore", "explorer.app.explore.page:Explore"),
-    Page("trips", "Trips", "trips", "explorer.app.trips.page:Trips"),
-    Page("country", "Country", "country", "explorer.app.country.page:Country"),
-    Page("federated", "Federated", "federated", "explorer.app.federated.page:Federated"),
-    Page("compare", "Compare", "compare", "explorer.app.compare.page:Compare"),
-    Page("publish", "Publish", "publish", "explorer.app.publish.page:Publish"),
-    Page("learn", "Learn", "learn", "explorer.app.learn.page:Learn"),
-    Page("classroom", "Class", "class", "explorer.app.classroom.page:ClassResult"),
+    Page(
+        "explore", "Explore", "explore", "Private map explorer", "explorer.app.explore.page:Explore"
+    ),
+    Page("trips", "Trips", "trips", "Private trips explorer", "explorer.app.trips.page:Trips"),
+    Page(
+        "country",
+        "Country",
+        "country",
+        "Private country explorer",
+        "explorer.app.country.page:Country",
+    ),
+    Page(
+        "federated",
+        "Federated",
+        "federated",
+        "Federated map explorer",
+        "explorer.app.federated.page:Federated",
+    ),
+    Page(
+        "compare", "Compare", "compare", "Compare mechanisms", "explorer.app.compare.page:Compare"
+    ),
+    Page("publish", "Publish", "publish", "Publish a release", "explorer.app.publish.page:Publish"),
+    Page("learn", "Learn", "learn", "Learn with experiments", "explorer.app.learn.page:Learn"),
+    Page("classroom", "Class", "class", "Class result", "explorer.app.classroom.page:ClassResult"),
 )

@@ -1,4 +1,4 @@
-"""The server: one process, cities in memory once, everything compiled before the first visitor."""
+"""The server: one process, cities in memory once, a page loaded when it is first opened."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def serve(
     open: bool = True,
     address: str = "127.0.0.1",
     origins: Sequence[str] = (),
-    warm: bool = True,
+    warm: bool = False,
     start: bool = True,
     say: Callable[[str], None] = print,
     scenario: Scenario | Story | None = None,
@@ -80,7 +80,8 @@ def serve(
     address : where to listen; 127.0.0.1 is this computer only
     origins : further hosts in whose pages a browser may use the server, such as "maps.example.org"
         or "192.0.2.7:8080"; a host without a port may have the server's port or the usual one
-    warm : whether to read the city and compile before the first visitor, 3 to 15 seconds
+    warm : whether to load and compile all pages, and to read the city, before the first visitor, as
+        for a workshop; else each page is loaded and compiled when it is first opened
     start : False returns the server without running it
     say : called with a line on where the page is; before that, from another thread, with one on
         what takes so long, after 15 seconds
@@ -106,32 +107,40 @@ def serve(
         that others can read or that is none, a scenario beside the class alone, or a call in a
         process that a sweep has started.
     """
-    # Inside: the module itself may be loaded where nothing exact may be.
-    from explorer.app.classroom.teaching import Teachers
-    from explorer.app.curator.start import known_city, known_lesson
-    from explorer.cities.catalogue import cities
-    from explorer.scenario import Scenario
-    from explorer.scenario.kinds import MAPS
-
+    # Exact modules are loaded inside: this one may be loaded where nothing exact may be.
     _refuse_in_a_worker()
     where = _checked(port, address, origins)
     if class_only and scenario is not None:
         raise InputError("A class alone begins with a city: leave out the scenario.")
     passwords = None if auth is None else read_passwords(auth)
     story = None
-    if not isinstance(scenario, Scenario | None):
-        story, scenario = scenario, scenario.first
     if scenario is not None:
+        from explorer.app.curator.start import known_city, known_lesson
+        from explorer.scenario import Scenario
+        from explorer.scenario.kinds import MAPS
+
+        if not isinstance(scenario, Scenario):
+            story, scenario = scenario, scenario.first
         known_city(scenario)
         known_lesson(scenario)
         if scenario.kind is MAPS:
             city, choices = scenario.city, {"side": scenario.side, **choices}
-    key = city or next(iter(cities()))
+    if city is not None:
+        from explorer.cities.catalogue import find
+
+        find(city)
+    if choices:
+        from explorer.app.state.explore import ExploreState
+
+        # A wrong one is refused here, and not by the page of each visitor.
+        ExploreState(**choices)
     shown = registry.PAGES
-    begin = {"city": key, "scenario": scenario, **choices}
+    begin = {"city": city, "scenario": scenario, **choices}
     first = "explore" if scenario is None else scenario.page
     teach_at = ""
     if class_only:
+        from explorer.app.classroom.teaching import Teachers
+
         first, teachers = "classroom", Teachers.who_sign_in() if passwords else Teachers.by_key()
         shown = tuple(page for page in shown if page.key == first)
         teach_at = teachers.address
@@ -141,7 +150,7 @@ def serve(
         keep_little_free()
     if warm:
         with _told_if_long(say):
-            warm_up(key, shown, **choices)
+            warm_up(city, shown, **choices)
     admission = Admission(passwords, class_only, proxied)
     more = story, admission, teach_at, warm
     return _listen(shown, first, begin, address, where, open, start, say, *more)
@@ -222,7 +231,7 @@ def _listen(
     port, hosts = where
     # Checks for whoever writes a page, a tenth of the time of opening one: tests make them.
     bokeh.perform_error_diagnostics = bokeh.perform_document_validation = False
-    kinds = {page.key: page.load() for page in shown}
+    pages = {page.key: page for page in shown}
     routes = {"/": first, **{page.address: page.key for page in shown}}
     try:
         port = usable_port(port, address)
@@ -235,10 +244,11 @@ def _listen(
         before = admission.gates(port, routes, [page.address for page in registry.PAGES])
 
         def maker(key: str) -> Callable[[], Any]:
-            more = {"reach": reach} if kinds[key].INVITES else {}
-
             def make() -> Any:
-                page: Any = kinds[key].served(links, **begin, **more)
+                # Loaded when it is first opened.
+                kind = pages[key].load()
+                more = {"reach": reach} if kind.INVITES else {}
+                page: Any = kind.served(links, **begin, **more)
                 page.signed_in = own_name()
                 if story is not None and key == first:
                     page.begin_story(story)
@@ -256,7 +266,7 @@ def _listen(
             secret_key=secrets.token_bytes(32),
             show=False,
             start=False,
-            title={route: kinds[key].TITLE for route, key in routes.items()},
+            title={route: pages[key].heading for route, key in routes.items()},
             admin=False,
             verbose=False,
             extra_patterns=[health(lambda: _state(server)), *before.forms],
@@ -296,13 +306,14 @@ def _state(server: Any) -> dict[str, float]:
     return found
 
 
-def warm_up(city: str, shown: Sequence[Page] = (), **choices: Any) -> float:
+def warm_up(city: str | None, shown: Sequence[Page] = (), **choices: Any) -> float:
     """Read ``city``, compile every kernel a curator's page needs; returns the seconds it took.
 
     ``shown`` are the pages, all of them where there is none.
     """
     started = time.perf_counter()
     # Inside, as in `serve`.
+    from explorer.cities.catalogue import cities
     from explorer.grid.apart.reading import prepare
     from explorer.grid.areas import foreign as areas
     from explorer.points import foreign as points
@@ -314,6 +325,7 @@ def warm_up(city: str, shown: Sequence[Page] = (), **choices: Any) -> float:
     if len(shown) != 1:
         # A class alone takes no files.
         prepare(points.as_plain, trips.as_plain, areas.as_plain, boxes.ranges_as_plain)
+    city = city or next(iter(cities()))
     for page in shown or registry.PAGES:
         page.load().warm(city=city, **choices)
     # Pictures are packed where they are sent.

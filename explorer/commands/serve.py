@@ -82,8 +82,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--warm",
         action=argparse.BooleanOptionalAction,
-        default=True,
-        help="read the city and compile before the first visitor (default yes)",
+        default=False,
+        help="load and compile all pages before the first visitor, as for a workshop (default: "
+        "each when it is first opened)",
     )
 
 

@@ -23,7 +23,7 @@ from tests.app import press
 def test_a_page_is_a_class_of_its_own_folder_with_its_key(page) -> None:
     kind = page.load()
     assert issubclass(kind, AppPage)
-    assert page.key == kind.KEY
+    assert (page.key, page.heading) == (kind.KEY, kind.TITLE)
     assert page.make == f"explorer.app.{page.key}.page:{kind.__name__}"
     assert getattr(explorer.app, page.name) is kind
     assert page.name in explorer.app.__all__
@@ -72,7 +72,7 @@ def test_one_more_page_is_a_folder_and_a_line(monkeypatch) -> None:
     from explorer.app import pages as registry
     from explorer.app.pages import Page
 
-    more = Page("trips", "Trips", "trips", "explorer.app.learn.page:Learn")
+    more = Page("trips", "Trips", "trips", "Trips", "explorer.app.learn.page:Learn")
     monkeypatch.setattr(registry, "PAGES", (*PAGES, more))
     shown = explorer.app.Learn.served(registry.PAGES).page()
     assert 'href="./trips"' in press.markup(shown.header[1])

@@ -290,7 +290,7 @@ def test_a_taken_port_is_refused_before_anything_is_warmed_up(monkeypatch) -> No
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(InputError, match=f"Port {port} .* in use"):
-            serve("madeup", port=port, open=False, start=False)
+            serve("madeup", port=port, open=False, warm=True, start=False)
 
 
 @pytest.mark.parametrize("beside", [{}, {"class_only": True}])
@@ -305,7 +305,7 @@ def test_a_port_that_is_taken_while_the_server_gets_ready_is_the_same_sentence(
 
     monkeypatch.setattr(server_module, "warm_up", taken_meanwhile)
     with pytest.raises(InputError, match=f"Port {port} .* in use"):
-        serve("madeup", port=port, open=False, start=False, **beside)
+        serve("madeup", port=port, open=False, warm=True, start=False, **beside)
     (other,) = others
     other.close()
 
@@ -358,7 +358,7 @@ def test_who_waits_long_for_the_first_start_is_told_why(monkeypatch, patience) -
     monkeypatch.setattr(server_module, "_PATIENCE", patience)
     monkeypatch.setattr(server_module, "warm_up", lambda *_, **__: time.sleep(0.3))
     monkeypatch.setattr(server_module, "prime", lambda *_: None)
-    serve("madeup", port=0, open=False, start=False, say=said.append).stop()
+    serve("madeup", port=0, open=False, warm=True, start=False, say=said.append).stop()
     told = said.count(server_module.COMPILING)
     assert told == (patience < 1)
     assert "The explorer is at" in said[-1]

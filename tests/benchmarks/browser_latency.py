@@ -72,7 +72,8 @@ requestAnimationFrame(look)
 
 def start(city: str, settings: str) -> tuple[subprocess.Popen[str], int]:
     """Start a server on a free port; returns it and the port once it answers."""
-    code = f"from explorer.app import serve; serve({city!r}, port=0, open=False, {settings})"
+    how = f"{city!r}, port=0, open=False, warm=True, {settings}"
+    code = f"from explorer.app import serve; serve({how})"
     server = subprocess.Popen(
         [sys.executable, "-u", "-c", code],
         cwd=ROOT,

@@ -86,9 +86,10 @@ class Started:
 
 
 class Server(Started):
-    """``explorer.app.serve`` on a free port."""
+    """``explorer.app.serve`` on a free port, with all pages prepared unless ``call`` says no."""
 
     def __init__(self, call: str) -> None:
+        call += "" if "warm=" in call else ", warm=True"
         code = f"from explorer.app import serve; serve({call}, port=0, open=False)"
         command = [sys.executable, "-u", "-c", code]
         super().__init__(command, r"explorer is at (http://\S+)", cwd=ROOT)

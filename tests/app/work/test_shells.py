@@ -94,7 +94,7 @@ def test_the_frame_of_the_other_theme_is_as_if_made_in_it(running, path) -> None
 def test_a_warm_server_begins_with_its_frames(monkeypatch) -> None:
     monkeypatch.setattr("explorer.app.server.warm_up", lambda *_, **__: 0.0)
     said = []
-    server = serve("madeup", 0, False, start=False, say=said.append, class_only=True)
+    server = serve("madeup", 0, False, start=False, warm=True, say=said.append, class_only=True)
     try:
         frames = application(server).settings["explorer_frames"]
         assert {page for page, *_ in frames} == {"", "/class"}

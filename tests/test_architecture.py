@@ -19,6 +19,7 @@ PACKAGE = ROOT / "explorer"
 ORDER = (
     "errors",
     "version",
+    "_compat",
     "compiled_code",
     "grid",
     "releases",
@@ -48,6 +49,7 @@ ORDER = (
 PUBLIC = (
     "errors",
     "version",
+    "_compat",
     "compiled_code",
     "grid",
     "releases",

@@ -12,15 +12,14 @@ from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any
 
-import bokeh
-import panel
 from bokeh.application.handlers import code
 from bokeh.io import doc as curdocs
 from panel import custom
 from panel.io import document, handlers
 from panel.reactive import Syncable
 
-PANEL, BOKEH = (tuple(map(int, each.__version__.split(".")[:2])) for each in (panel, bokeh))
+from explorer._compat import BOKEH_GE_310, PANEL_GE_110
+
 _dedent = lru_cache(maxsize=16)(textwrap.dedent)
 
 
@@ -31,9 +30,9 @@ def apply() -> None:
         custom.textwrap = SimpleNamespace(dedent=_dedent)
     # Panel 1.9 and 1.10: a handler that is put off runs without the lock of the document.
     Syncable._event_coroutine.lock = Syncable._change_coroutine.lock = True
-    if PANEL < (1, 10) and not hasattr(document._dispatch_msgs, "original"):
+    if not PANEL_GE_110 and not hasattr(document._dispatch_msgs, "original"):
         _send_queued_messages(document._dispatch_msgs)
-    if BOKEH < (3, 10) and not hasattr(curdocs.patch_curdoc, "original"):
+    if not BOKEH_GE_310 and not hasattr(curdocs.patch_curdoc, "original"):
         _restore_curdoc(curdocs.patch_curdoc)
 
 

@@ -18,13 +18,14 @@ from panel import custom
 from panel.io import document
 from panel.reactive import Syncable
 
+from explorer._compat import BOKEH_GE_310, PANEL_GE_110
 from explorer.app import compat
 from explorer.app.kit import ui
 from tests.app.test_server import Running
 from tests.benchmarks.websocket_client import Client, model_with_label
 
-OLD_PANEL = pytest.mark.skipif(compat.PANEL >= (1, 10), reason="Panel 1.10 sends what is queued")
-OLD_BOKEH = pytest.mark.skipif(compat.BOKEH >= (3, 10), reason="Bokeh 3.10 restores the document")
+OLD_PANEL = pytest.mark.skipif(PANEL_GE_110, reason="Panel 1.10 sends what is queued")
+OLD_BOKEH = pytest.mark.skipif(BOKEH_GE_310, reason="Bokeh 3.10 restores the document")
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -16,6 +17,9 @@ from playwright.sync_api import Browser, BrowserContext, Page, Request, expect, 
 from tests.browser.visit import PATIENCE, steady
 
 ROOT = Path(__file__).resolve().parents[2]
+#: Folder of the environment whose versions serve; that of the tests where none is named.
+ENVIRONMENT = Path(os.environ.get("EXPLORER_SERVED_FROM") or sys.prefix).absolute()
+PYTHON = str(ENVIRONMENT / "bin" / "python")
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -91,8 +95,10 @@ class Server(Started):
     def __init__(self, call: str) -> None:
         call += "" if "warm=" in call else ", warm=True"
         code = f"from explorer.app import serve; serve({call}, port=0, open=False)"
-        command = [sys.executable, "-u", "-c", code]
-        super().__init__(command, r"explorer is at (http://\S+)", cwd=ROOT)
+        command = [PYTHON, "-u", "-c", code]
+        # One of another version compiles first, beside the other tests.
+        patience = (3 if sys.executable == PYTHON else 8) * PATIENCE
+        super().__init__(command, r"explorer is at (http://\S+)", patience, cwd=ROOT)
 
 
 @pytest.fixture(scope="session")

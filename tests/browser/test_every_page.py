@@ -1,14 +1,13 @@
-"""Every page opens in an environment as a user has it, served by the command of README.
+"""Every page opens, and Explore does the main job, in environments as users have them.
 
-``EXPLORER_NEWEST`` names the folder of the environment: `tests/run` makes one with the newest
-Python and versions that are not locked (`tests.newest`). Without it the command beside this Python
-serves.
+They are served by the command of README. ``EXPLORER_NEWEST`` and ``EXPLORER_OLDEST`` name folders
+of environments: `tests/run` makes them with the newest and the oldest allowed versions
+(`tests.environments`). Without them the command beside this Python serves.
 """
 
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,8 +15,28 @@ import pytest
 from playwright.sync_api import expect
 
 from explorer.app.pages import PAGES
-from tests.browser.conftest import Started, Watch, leave, new_page, troubles, unexpected
-from tests.browser.visit import DRAWN, PATIENCE
+from tests.browser.conftest import (
+    ENVIRONMENT,
+    Started,
+    Watch,
+    leave,
+    new_page,
+    open_page,
+    troubles,
+    unexpected,
+)
+from tests.browser.visit import (
+    DRAWN,
+    PATIENCE,
+    cell,
+    drag,
+    figure,
+    names,
+    number,
+    pick,
+    rows,
+    wait_until,
+)
 
 pytestmark = pytest.mark.browser
 
@@ -25,13 +44,22 @@ pytestmark = pytest.mark.browser
 ADDRESSES = ["", *(page.address for page in PAGES)]
 
 
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
+#: Folders of the environments that serve.
+ENVIRONMENTS = [
+    Path(os.environ[name]) for name in ("EXPLORER_NEWEST", "EXPLORER_OLDEST") if name in os.environ
+] or [ENVIRONMENT]
+
+
+@pytest.fixture(scope="module", params=ENVIRONMENTS, ids=lambda folder: folder.name)
+def served(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Started]:
     """``dp-explorer serve``, from a folder in which no module of the checkout lies."""
-    named = os.environ.get("EXPLORER_NEWEST")
-    programs = Path(named) / "bin" if named else Path(sys.executable).parent
-    command = [str(programs / "dp-explorer"), "serve", "--no-open", "--port", "0"]
+    command = [str(request.param / "bin" / "dp-explorer"), "serve", "--no-open", "--port", "0"]
     plain = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    if request.param.name == ".venv-oldest":
+        # The same Python with an older numba would take away the compiled code of the tests.
+        plain.setdefault("NUMBA_CACHE_DIR", str(tmp_path_factory.mktemp("compiled")))
     running = Started(
         command,
         r"explorer is at (http://\S+)",
@@ -56,6 +84,34 @@ def test_a_page_opens_and_nothing_is_an_error(browser, served, address) -> None:
         assert answer.status == 200
         expect(page.locator(DRAWN[address or ADDRESSES[1]]).first).to_be_visible()
         expect(page.get_by_role("heading", level=1)).to_be_visible()
+    finally:
+        leave(page)
+    assert not Watch.all[noted:]
+    assert not troubles("".join(served.log[logged:]))
+
+
+def test_the_main_job(browser, served) -> None:
+    """Pick a mechanism, move epsilon, draw a rectangle, read true and private answers beside it."""
+    noted, logged = len(Watch.all), len(served.log)
+    page, _ = open_page(browser, served)
+    try:
+        before = rows(page)[0]
+        pick(page, "Mechanism", "Mosaic")
+        wait_until(page, lambda: "by Mosaic" in page.locator(".summary").inner_text())
+        epsilon = float(figure(page, "Epsilon"))
+        page.get_by_role("slider", name="Epsilon", exact=True).press("ArrowRight")
+        wait_until(page, lambda: float(figure(page, "Epsilon")) > epsilon)
+        wait_until(page, lambda: rows(page)[0]["private"] != before["private"])
+        assert rows(page)[0]["true"] == before["true"]
+        drag(page, "Private map", (0.30, 0.35), (0.55, 0.60))
+        wait_until(page, lambda: names(page) == ["Q1", "Q2", "Q3"])
+        wait_until(page, lambda: rows(page)[2]["private"])
+        for row in range(3):
+            true, private = (cell(page, row, title) for title in ("true", "private"))
+            expect(true).to_be_visible()
+            expect(private).to_be_visible()
+            assert number(true.inner_text()) > 0
+            assert abs(number(private.inner_text()) / number(true.inner_text()) - 1) < 1
     finally:
         leave(page)
     assert not Watch.all[noted:]

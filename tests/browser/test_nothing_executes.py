@@ -7,7 +7,6 @@ import csv
 import json
 import os
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -21,7 +20,7 @@ import yaml
 from playwright.sync_api import Browser, Dialog, Page, expect
 
 from explorer.scenario import Box, Scenario
-from tests.browser.conftest import ROOT, Started, leave, new_page, troubles
+from tests.browser.conftest import PYTHON, ROOT, Started, leave, new_page, troubles
 from tests.browser.visit import draw_release, rows, unfold, wait_until
 
 pytestmark = pytest.mark.browser
@@ -117,7 +116,7 @@ def evil(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
                 ("EXPLORER_DATA", "EXPLORER_LESSONS", "EXPLORER_SCENARIOS")}  # fmt: skip
     settings |= {"EXPLORER_LEDGER": str(folder / "ledger.sqlite3")}
     running = Started(
-        [sys.executable, "-u", "-c", code],
+        [PYTHON, "-u", "-c", code],
         r"explorer is at (http://\S+)",
         cwd=ROOT,
         env={**os.environ, **settings},

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 
 import numpy as np
@@ -10,7 +9,7 @@ import pandas as pd
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import ROOT, Started, come_to, leave
+from tests.browser.conftest import PYTHON, ROOT, Started, come_to, leave
 from tests.browser.visit import pick, steady, unfold, wait_until
 
 pytestmark = pytest.mark.browser
@@ -69,7 +68,7 @@ _OPACITIES = """
 
 @pytest.fixture(scope="module")
 def slow() -> Iterator[Started]:
-    command = [sys.executable, "-u", "-c", _SLOW]
+    command = [PYTHON, "-u", "-c", _SLOW]
     running = Started(command, r"explorer is at (http://\S+)", cwd=ROOT)
     yield running
     running.stop()

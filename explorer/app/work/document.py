@@ -31,7 +31,18 @@ class Visit:
         self._doc: Any = pn.state.curdoc
         self._has_visitor = self._doc is not None and self._doc.session_context is not None
         in_notebook = not self._has_visitor and kernel() is not None
-        self.loop = notebook_loop() if in_notebook else _running()
+        self.loop = notebook_loop() if in_notebook else _running() or self._loop_of_session()
+
+    def _loop_of_session(self) -> asyncio.AbstractEventLoop | None:
+        # From Bokeh 3.10 on, pages are made and handlers run in threads beside the event loop.
+        if not self._has_visitor:
+            return None
+        server = getattr(self._doc.session_context, "server_context", None)
+        context = None if server is None else server.application_context
+        # Tornado's loop, or asyncio's own under another server.
+        return (
+            None if context is None else getattr(context.io_loop, "asyncio_loop", context.io_loop)
+        )
 
     @property
     def ended(self) -> bool:
@@ -71,10 +82,10 @@ class Visit:
                 TURNS.used(self._doc, time.monotonic() - began)
 
     def begin(self, action: Callable[[], None]) -> None:
-        """Do ``action`` on the loop, without the lock: at once, or when a notebook's cell ends."""
+        """Do ``action``: at once on a server, on the loop when a notebook's cell ends."""
         assert self.loop is not None
         here = _running()
-        if here is self.loop:
+        if self._has_visitor or here is self.loop:
             action()
         elif here is None:
             self.loop.call_soon_threadsafe(action)
@@ -85,7 +96,11 @@ class Visit:
     def later(self, seconds: float, action: Callable[[], None]) -> None:
         """Do ``action`` on the event loop, without the lock, when so many seconds have passed."""
         assert self.loop is not None
-        self.loop.call_later(max(0.0, seconds), action)
+        plan = partial(self.loop.call_later, max(0.0, seconds), action)
+        if _running() is self.loop:
+            plan()
+        else:
+            self.loop.call_soon_threadsafe(plan)
 
     def _held(self, action: Callable[[], None]) -> None:
         # Without it Panel takes the page of another visitor, who made a change, for this one.

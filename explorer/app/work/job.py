@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import ContextVar
 from functools import partial
 from typing import Any, Generic, Literal, TypeVar
@@ -157,8 +157,10 @@ class Job(Generic[Result]):
         self._take, self._slow, self._changed = take, slow, changed
         self.delay, self._pool = delay, pool
         self._run = Run("idle")
-        self._task: asyncio.Task[None] | None = None
-        self._outdated = self._closed = False
+        self._task: Future[None] | None = None
+        # From Bokeh 3.10 on, handlers run in threads beside the event loop.
+        self._lock = threading.Lock()
+        self._following = self._outdated = self._closed = False
         if pn.state.curdoc is not None:
             pn.state.on_session_destroyed(lambda _context: self.close())
 
@@ -188,16 +190,20 @@ class Job(Generic[Result]):
         visit.begin(partial(self._begin, question, visit))
 
     def _begin(self, question: Any, visit: Visit) -> None:
-        """Answer it from now on; called on the event loop, as all that follows."""
+        """Answer it from now on, on the event loop."""
         if self._closed or visit.loop is None:
             return
-        if self._take is not None and self._task is not None and not self._task.done():
-            self._outdated = True
-            return
+        if self._take is not None:
+            with self._lock:
+                self._outdated = self._following
+                if self._following:
+                    return
+                self._following = True
         self._drop()
         run = self._run = Run()
-        # The reference keeps the task from being collected while it runs.
-        self._task = visit.loop.create_task(self._carry_out(run, question, visit))
+        answer = self._carry_out(run, question, visit)
+        self._task = asyncio.run_coroutine_threadsafe(answer, visit.loop)
+        self._task.add_done_callback(self._log_failure)
         self._tell()
 
     def now(self, question: Any = None) -> None:
@@ -230,7 +236,12 @@ class Job(Generic[Result]):
     async def wait(self) -> None:
         """Return when nothing is under way."""
         if self._task is not None:
-            await asyncio.wait({self._task})
+            await asyncio.wait({asyncio.wrap_future(self._task)})
+
+    def _log_failure(self, task: Future[None]) -> None:
+        if not task.cancelled() and task.exception() is not None:
+            self._following = False
+            logger.error("Work beside the page failed", exc_info=task.exception())
 
     def _drop(self) -> None:
         if self.busy:
@@ -252,8 +263,10 @@ class Job(Generic[Result]):
                     found, said = await self._once(run, question, visit)
                 visit.show(partial(self._end, run, found, said))
                 give_back_in(AFTER_WORK)
-            if not self._outdated:
-                break
+            with self._lock:
+                if not self._outdated:
+                    self._following = False
+                    break
             run = self._run = Run()
 
     async def _once(self, run: Run, question: Any, visit: Visit) -> tuple[Any, str | None]:

@@ -1,7 +1,10 @@
 """Work beside the page: what is newest counts, what fails is a sentence, who has gone is left."""
 
 import asyncio
+import random
 import threading
+import time
+from types import SimpleNamespace
 
 import panel as pn
 import pytest
@@ -157,6 +160,61 @@ def test_a_question_that_is_not_the_newest_for_long_is_never_worked_on() -> None
         return page
 
     assert run(visit).shown == asked == ["new"]
+
+
+class Served(Visitor):
+    """A document of a server whose handlers run in threads beside the event loop."""
+
+    def __init__(self, loop) -> None:
+        super().__init__()
+        application = SimpleNamespace(io_loop=SimpleNamespace(asyncio_loop=loop))
+        self.context.server_context = SimpleNamespace(application_context=application)
+
+
+def test_a_handler_in_a_thread_goes_on_while_the_work_is_done() -> None:
+    gate, computed = threading.Event(), []
+
+    def compute(setting):
+        computed.append(setting)
+        if len(computed) == 1:
+            gate.wait(5)
+        return setting
+
+    async def visit():
+        page = Page(compute, follow=True)
+
+        def handle() -> None:
+            for setting in range(1, 50):
+                page.change(setting)
+
+        with set_curdoc(Served(asyncio.get_running_loop())):
+            await asyncio.to_thread(handle)
+        await until(lambda: computed)
+        assert not page.shown, "the handler did not wait for the work"
+        gate.set()
+        await page.job.wait()
+        return page
+
+    page = run(visit)
+    assert page.shown[-1] == 49
+    assert len(computed) <= 2
+
+
+def test_the_last_setting_arrives_whenever_a_thread_asks() -> None:
+    async def visit():
+        page = Page(lambda setting: setting, follow=True)
+
+        def handle() -> None:
+            for setting in range(1, 200):
+                page.change(setting)
+                time.sleep(random.random() / 1000)
+
+        with set_curdoc(Served(asyncio.get_running_loop())):
+            await asyncio.to_thread(handle)
+        await until(lambda: page.shown[-1] == 199)
+        await page.job.wait()
+
+    run(visit)
 
 
 # Cancelling and progress.

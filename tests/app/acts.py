@@ -6,7 +6,7 @@ from typing import Any
 
 import panel as pn
 from bokeh.events import SelectionGeometry
-from panel.models.tabulator import CellClickEvent, TableEditEvent
+from panel.models.esm import DataEvent
 
 from tests.helpers import happen
 
@@ -38,22 +38,30 @@ class Browser:
     def __init__(self, widget: Any) -> None:
         self.model = widget.get_root()
 
-    def send(self, column: str, values: list[Any]) -> None:
-        """Send a whole column, as a browser does before it tells of an edit."""
-        self.model.source.data = {**self.model.source.data, column: values}
+    @property
+    def shown(self) -> dict[str, list[Any]]:
+        """What the browser has been sent, by column."""
+        data = self.model.data
+        return {
+            column["name"]: values for column, values in zip(data.columns, data.rows, strict=True)
+        }
 
-    def edit(self, row: int, column: str, value: Any) -> None:
+    def send(self, message: Any) -> None:
+        """Send any message."""
+        happen(DataEvent(self.model, message))
+
+    def edit(self, row: Any, column: str, value: Any) -> None:
         """Type ``value`` into a cell."""
-        if column in self.model.source.data:
-            values = list(self.model.source.data[column])
-            values[row : row + 1] = [value]
-            self.send(column, values)
-        happen(TableEditEvent(self.model, column, row))
+        self.send({"kind": "edit", "row": row, "column": column, "value": value})
 
-    def click(self, row: Any, column: str) -> None:
-        """Click on a cell."""
-        happen(CellClickEvent(self.model, column, row))
+    def click(self, row: Any) -> None:
+        """Click on a row."""
+        self.send({"kind": "click", "row": row})
+
+    def delete(self, row: Any) -> None:
+        """Press the button that deletes a row."""
+        self.send({"kind": "delete", "row": row})
 
     def select(self, rows: list[Any]) -> None:
         """Select rows."""
-        self.model.source.selected.indices = rows
+        self.send({"kind": "select", "rows": rows})

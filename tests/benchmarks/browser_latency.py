@@ -60,9 +60,9 @@ const everywhere = root => [...root.querySelectorAll("*")].flatMap(
 let roots = []
 const look = () => {
   if (!roots.length || !roots[0].isConnected)
-    roots = everywhere(document).filter(each => each.querySelector(".tabulator-row"))
-      .map(each => each.querySelector(".tabulator"))
-  const rows = roots[0]?.querySelectorAll(".tabulator-row").length ?? 0
+    roots = everywhere(document).filter(each => each.querySelector("table.values tbody tr"))
+      .map(each => each.querySelector("table.values"))
+  const rows = roots[0]?.querySelectorAll("tbody tr").length ?? 0
   if (rows !== window.seen.rows) [window.seen.rows, window.seen.row] = [rows, performance.now()]
   requestAnimationFrame(look)
 }
@@ -174,7 +174,7 @@ def boxes(page: Page, make: Any, times: int) -> list[Row]:
     drawn, chosen = make("box drawn, all painted"), make("row selected")
     tagged, listed = make("box drawn: tags with its name"), make("box drawn: row")
     edited, deleted = make("cell edited"), make("row deleted")
-    table = page.locator(".tabulator-row")
+    table = page.locator("table.values tbody tr")
     for i in range(times):
         place = page.get_by_role("img", name="Private map").bounding_box()
         assert place is not None
@@ -195,19 +195,16 @@ def boxes(page: Page, make: Any, times: int) -> list[Row]:
         listed.painted.append(page.evaluate("seen.row - seen.input"))
         last = table.last
         last.scroll_into_view_if_needed()
-        chosen.measure(page, last.locator(".tabulator-cell").nth(6).click, computed=False)
+        chosen.measure(page, last.locator("td").nth(6).click, computed=False)
         if not i:
             page.get_by_role("switch", name="Edit places").click()
             settle_idle(page)
-        cell = last.locator("[tabulator-field='south km']")
-        cell.click()
-        box = cell.locator("input")
+        box = last.locator("td[data-column='south km'] input")
+        box.click()
         box.fill(str(float(box.input_value()) + 0.3))
         settle(page)
         edited.measure(page, lambda: page.keyboard.press("Enter"), computed=False)
-        deleted.measure(
-            page, last.locator(".tabulator-cell:has(svg[role=img])").click, computed=False
-        )
+        deleted.measure(page, last.locator("[data-act=delete]").click, computed=False)
         page.get_by_role("heading", name="Truth").scroll_into_view_if_needed()
         settle_idle(page)
     return [drawn, tagged, listed, chosen, edited, deleted]

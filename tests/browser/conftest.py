@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request, expect, sync_playwright
 
-from tests.browser.visit import PATIENCE, steady
+from tests.browser.visit import PATIENCE, ROW, steady
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Folder of the environment whose versions serve; that of the tests where none is named.
@@ -206,7 +206,7 @@ def come_to(
     watch = Watch(page, server.url)
     page.goto(server.url + path)
     page.get_by_role("img", name=first).wait_for()
-    page.locator(".tabulator-row").first.wait_for()
+    page.locator(ROW).first.wait_for()
     settle(page, last or first)
     return page, watch
 

@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 from explorer.cities.countries import find
 from tests.browser.conftest import PHONE, visits
 from tests.browser.visit import (
+    TABLE,
     addressed,
     colours,
     drag,
@@ -88,7 +89,7 @@ def test_an_area_is_read_at_first_sight_and_others_are_chosen(country) -> None:
 
 
 def test_a_box_is_answered_and_the_budget_and_a_release_are_told(country) -> None:
-    rows = country.locator(".tabulator").first.locator(".tabulator-row")
+    rows = country.locator(TABLE).first.locator("tbody tr")
     expect(rows).to_have_count(2)
     drag(country, ALL, (0.4, 0.4), (0.6, 0.6))
     expect(rows).to_have_count(3)

@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Locator, Page
 
 from explorer.app.kit.notebook_output import SAVED
 from tests.browser.conftest import ROOT, Started, Watch
-from tests.browser.visit import PATIENCE, steady, wait_until
+from tests.browser.visit import PATIENCE, ROW, steady, wait_until
 
 CELLS = [
     """
@@ -111,7 +111,7 @@ def all_shown(page: Page) -> None:
     for at in (ONE, OTHER, AGAIN):
         place = cell(page, at)
         place.locator("canvas").nth(1).wait_for()
-        wait_until(page, lambda place=place: place.locator(".tabulator-row").count() > 1)
+        wait_until(page, lambda place=place: place.locator(ROW).count() > 1)
         wait_until(page, lambda at=at: leaves(page, at))
 
 
@@ -178,7 +178,7 @@ def test_a_cell_shows_reacts_and_is_saved_without_the_truth(browser: Browser, la
     one.get_by_text("Q3", exact=True).first.wait_for()
 
     colours = "rows => rows.map(row => getComputedStyle(row).color)"
-    assert len({*one.locator(".tabulator-row").evaluate_all(colours)}) == 1
+    assert len({*one.locator(ROW).evaluate_all(colours)}) == 1
 
     for width in (1024, 640):
         page.set_viewport_size({"width": width, "height": 1000})

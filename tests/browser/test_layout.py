@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import open_page, resize, visiting
-from tests.browser.visit import MODELS, drag, inside, rows, steady, wait_until
+from tests.browser.visit import CELL, MODELS, TITLE, drag, inside, rows, steady, wait_until
 
 #: Of the first element around a map that cuts it off.
 _CLIP = """
@@ -68,12 +68,9 @@ def test_a_table_at_rest_or_being_edited_leaves_the_processor_alone(page) -> Non
         page.wait_for_timeout(200)
         return page.evaluate("window.asked") < 100
 
-    # Panel's own table asks some 14,000 times in that time, for ever.
     wait_until(page, quiet)
     page.get_by_role("switch", name="Edit places").click()
-    field = page.locator(".tabulator-cell[tabulator-field='south km']").first
-    field.click()
-    expect(field.locator("input")).to_be_visible()
+    page.get_by_role("spinbutton", name="south km of Q1").click()
     page.set_viewport_size({"width": 1300, "height": 768})
     wait_until(page, quiet)
 
@@ -101,8 +98,8 @@ def test_maps_and_four_answers_stand_in_a_laptops_window(page) -> None:
     # Every title and every answer is there in full.
     cut = """es => es.filter(e => e.innerText.trim() && e.offsetParent
         && e.scrollWidth > e.clientWidth + 1).length"""
-    assert page.locator(".tabulator-col-title").evaluate_all(cut) == 0
-    assert page.locator(".tabulator-row .tabulator-cell").evaluate_all(cut) == 0
+    assert page.locator(TITLE).evaluate_all(cut) == 0
+    assert page.locator(CELL).evaluate_all(cut) == 0
     for width, height in ((1920, 1080), (1024, 768)):
         resize(page, width, height)
         look_at_header(page, width)
@@ -190,9 +187,10 @@ def test_one_map_lies_over_the_other_as_far_as_a_slider(page) -> None:
 _SHOWN = """
 () => {
   const all = (root, name) => [...root.querySelectorAll("*")].flatMap(e => [
-    ...(e.classList.contains(name) ? [e] : []), ...(e.shadowRoot ? all(e.shadowRoot, name) : [])])
-  const edge = all(document, "tabulator")[0].getBoundingClientRect().right
-  const shown = all(document, "tabulator-col").filter(each => each.offsetWidth > 1)
+    ...(e.matches(name) ? [e] : []), ...(e.shadowRoot ? all(e.shadowRoot, name) : [])])
+  const [table] = all(document, "table.values")
+  const edge = table.parentElement.getBoundingClientRect().right
+  const shown = [...table.tHead.rows[0].cells].filter(each => each.offsetWidth > 1)
   return [shown.map(each => each.innerText.trim()).filter(each => each),
           Math.max(...shown.map(each => each.getBoundingClientRect().right)) - edge]
 }

@@ -12,7 +12,7 @@ from explorer.inspection import inspect, neighbour, node_at, study_cut
 from explorer.inspection.errors import error_split
 from explorer.inspection.walk import leaf_number
 from explorer.releases.overlap import cut_leaves
-from tests.browser.visit import cell, number, picture, rows, serious, wait_until
+from tests.browser.visit import ROW, cell, number, picture, rows, serious, wait_until
 
 pytestmark = pytest.mark.browser
 
@@ -179,8 +179,8 @@ def test_a_range_of_all_leaves_is_outlined_and_a_row_goes_to_its_leaf(seen, rele
     expect(page.get_by_text(f"{good.sum():,} of {release.n_leaves:,} leaves")).to_be_visible()
     outlined = picture(page, "Private map")
     assert outlined != before
-    row = page.locator(".tabulator-row", has_text=f"{np.flatnonzero(good)[0] + 1:,}").first
-    row.locator(".tabulator-cell[tabulator-field=private]").click()
+    row = page.locator(ROW, has_text=f"{np.flatnonzero(good)[0] + 1:,}").first
+    row.locator("td[data-column=private]").click()
     wait_until(page, lambda: picture(page, "Private map") != outlined)
     with page.expect_download() as told:
         page.get_by_role("button", name="Save leaves", exact=True).click()

@@ -21,7 +21,7 @@ from playwright.sync_api import Browser, Dialog, Page, expect
 
 from explorer.scenario import Box, Scenario
 from tests.browser.conftest import PYTHON, ROOT, Started, leave, new_page, troubles
-from tests.browser.visit import draw_release, rows, unfold, wait_until
+from tests.browser.visit import ROW, draw_release, rows, unfold, wait_until
 
 pytestmark = pytest.mark.browser
 
@@ -162,7 +162,7 @@ def visit(browser: Browser) -> Iterator[Visit]:
 
 def ready(page: Page) -> None:
     page.get_by_role("img", name="Private map").wait_for()
-    page.locator(".tabulator-row").first.wait_for()
+    page.locator(ROW).first.wait_for()
 
 
 @pytest.mark.parametrize(

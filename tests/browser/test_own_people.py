@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import come_to, leave
-from tests.browser.visit import number, rows, unfold, wait_until
+from tests.browser.visit import ROW, number, rows, unfold, wait_until
 
 pytestmark = pytest.mark.browser
 
@@ -70,7 +70,7 @@ def test_people_are_protected_and_the_truth_is_of_all_records(page: Page, file: 
     true, private = number(first["true"]), number(first["private"])
     assert 0 < true <= len(table)
     names = ["noise", "uneven areas", "not counted"]
-    cell = page.locator(".tabulator-row").first.locator("div.causes span")
+    cell = page.locator(ROW).first.locator("div.causes span")
     assert [each.get_attribute("title") for each in cell.all()] == names
     parts = [number(each.inner_text()) for each in cell.all()]
     assert sum(parts) == pytest.approx(round(private) - round(true), abs=0.5)

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.visit import wait_until
+from tests.browser.visit import CELL, ROW, wait_until
 
 pytestmark = pytest.mark.browser
 
@@ -43,12 +43,12 @@ def test_explore_on_paper_holds_everything_and_no_controls(seen: Page) -> None:
         expect(page.get_by_role("button", name="Add box")).to_be_hidden()
         for name in ("True map", "Private map"):
             expect(page.get_by_role("img", name=name)).to_be_visible()
-        expect(page.locator(".tabulator-row").first).to_be_visible()
+        expect(page.locator(ROW).first).to_be_visible()
         for words in ("Cell errors (L1/N)", "Ledger", "Each box or polygon is a question"):
             expect(page.get_by_text(words).first).to_be_visible()
             assert colour(page, words) == "rgb(17, 17, 17)"
             assert behind(page, words) == "rgb(255, 255, 255)"
-        assert page.locator(".tabulator-cell").first.evaluate(_BEHIND) == "rgb(255, 255, 255)"
+        assert page.locator(CELL).first.evaluate(_BEHIND) == "rgb(255, 255, 255)"
         # Nothing scrolls inside the page: the sheet holds the last line as well as the first.
         high = page.evaluate("document.documentElement.scrollHeight")
         last = page.get_by_text("leaf counts").first.bounding_box()

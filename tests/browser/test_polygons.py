@@ -6,7 +6,17 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.browser.test_boxes import at, tags
-from tests.browser.visit import MODELS, drag, moved_by, names, number, rows, stays, wait_until
+from tests.browser.visit import (
+    MODELS,
+    SELECTED,
+    drag,
+    moved_by,
+    names,
+    number,
+    rows,
+    stays,
+    wait_until,
+)
 
 pytestmark = pytest.mark.browser
 
@@ -91,7 +101,7 @@ def test_a_polygon_is_drawn_by_clicks_ended_in_three_ways_and_given_up_in_two(pa
     )
     assert sketch(page) == [0, 0]
     # Clicks made corners: no box was selected by them, and the map shows what it showed.
-    assert page.locator(".tabulator-selected").count() == 0
+    assert page.locator(SELECTED).count() == 0
     # By a click on the first corner, on the other map.
     for x, y in ((0.7, 0.7), (0.8, 0.7), (0.8, 0.8), (0.7, 0.8), (0.702, 0.7)):
         click(page, x, y, "True map")

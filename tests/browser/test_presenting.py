@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import come_to, leave, settle
-from tests.browser.visit import MODELS, drag, number, rows, steady, wait_until
+from tests.browser.visit import MODELS, ROW, drag, number, rows, steady, wait_until
 
 pytestmark = pytest.mark.browser
 
@@ -194,7 +194,7 @@ def presented(browser, server, request) -> Iterator[Shown]:
     frames = Frames(page)
     page.reload()
     page.get_by_role("img", name=first).wait_for()
-    page.locator(".tabulator-row").first.wait_for()
+    page.locator(ROW).first.wait_for()
     settle(page, first)
     shown = Shown(page, frames, request.param)
     shown.settled()

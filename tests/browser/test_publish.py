@@ -10,6 +10,7 @@ import pytest
 from explorer.publish.about import QUESTIONS
 from explorer.publish.checks import checked
 from tests.browser.conftest import leave, new_page
+from tests.browser.visit import ROW
 from tests.publish.folders import ABOUT
 
 pytestmark = pytest.mark.browser
@@ -19,7 +20,7 @@ def test_a_release_drawn_on_explore_is_published(browser, server, tmp_path: Path
     page = new_page(browser)
     try:
         page.goto(f"{server.url}/explore")
-        page.locator(".tabulator-row").first.wait_for()
+        page.locator(ROW).first.wait_for()
         draw = page.get_by_role("button", name="Draw a release")
         if not draw.is_visible():
             page.get_by_role("button", name="Release").first.click()

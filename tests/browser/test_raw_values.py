@@ -111,19 +111,25 @@ def test_a_value_of_another_kind_is_refused_by_the_protocol(browser, server) -> 
 
 def test_cells_and_rows_that_do_not_exist(page) -> None:
     before = rows(page)
-    page.evaluate(
-        """() => {
-          for (const model of Bokeh.documents[0]._all_models.values())
-            if (model.type?.endsWith("DataTabulator")) {
-              const data = {...model.source.data}
-              data["west km"] = ["far", {}]
-              model.source.data = data
-              model.source.selected.indices = [10 ** 9]
-            }
-        }"""
-    )
-    refuse(page)
-    wait_until(page, lambda: rows(page) == before)
+    for message in (
+        {"kind": "edit", "row": 10**9, "column": "west km", "value": 1},
+        {"kind": "edit", "row": 0, "column": "west km", "value": {"far": []}},
+        {"kind": "edit", "row": 0, "column": "true", "value": 5},
+        {"kind": "delete", "row": -1},
+        {"kind": "select", "rows": ["x"]},
+        {"kind": "no such"},
+        "text",
+        None,
+    ):
+        page.evaluate(
+            """message => {
+              for (const view of Bokeh.index.all_views())
+                if (view.model.class_name === "Table") view.model_proxy.send_msg(message)
+            }""",
+            message,
+        )
+        refuse(page)
+        assert rows(page) == before
 
 
 def test_a_view_beyond_everything_shows_the_whole_map(page) -> None:

@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 from explorer.scenario import Row, Scenario
 from tests.browser.conftest import Server, leave, new_page, open_page, settle
 from tests.browser.visit import (
+    ROW,
     colours,
     drag,
     figure,
@@ -62,7 +63,7 @@ def summary(page: Page) -> str:
 def ready(page: Page, title: str = "Explore") -> None:
     """Wait until the maps and the table are there and stay in place."""
     page.get_by_role("img", name=MAPS[title]).wait_for()
-    page.locator(".tabulator-row").first.wait_for()
+    page.locator(ROW).first.wait_for()
     if title == "Explore":
         settle(page)
 

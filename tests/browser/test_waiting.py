@@ -55,7 +55,7 @@ _OPACITIES = """
     e => [e, ...(e.shadowRoot ? all(e.shadowRoot) : [])])
   const up = e => e.parentElement ?? e.getRootNode().host
   return all(document).filter(e => e.matches(
-    "[role=img][aria-label*=map], .tabulator, dl.figures, h2.section, .ledger, .summary, "
+    "[role=img][aria-label*=map], table.values, dl.figures, h2.section, .ledger, .summary, "
     + "[role=combobox], [role=slider], .MuiToggleButtonGroup-root, canvas")
   ).map(e => {
     let opacity = 1

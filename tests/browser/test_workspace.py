@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from explorer.scenario import Scenario
 from tests.browser.conftest import settle
 from tests.browser.test_page import background
-from tests.browser.visit import addressed, drag, names, pick, rows, wait_until
+from tests.browser.visit import ROW, addressed, drag, names, pick, rows, wait_until
 
 pytestmark = pytest.mark.browser
 
@@ -21,7 +21,7 @@ def follow(page: Page, title: str) -> None:
     heading = {"Explore": "Private map explorer", "Learn": "Learn with experiments"}
     if title in MAPS:
         page.get_by_role("img", name=MAPS[title]).wait_for()
-        page.locator(".tabulator-row").first.wait_for()
+        page.locator(ROW).first.wait_for()
         settle(page, MAPS[title])
         # The address says all there is, and nothing of how it came there.
         wait_until(page, lambda: addressed(page).page == title.lower() and "from=" not in page.url)

@@ -66,29 +66,36 @@ def stays(page: Page, read: Callable[[], Any], turns: int = 10) -> bool:
     return True
 
 
+#: Every model of the pages that are open, for a script in the browser.
+MODELS = "Bokeh.documents.flatMap(page => [...page._all_models.values()])"
+
+#: Rows, titles and cells of the tables of boxes, areas and leaves; a row is `SELECTED` or not.
+TABLE = "table.values"
+ROW, TITLE = f"{TABLE} tbody tr", f"{TABLE} thead th"
+CELL, SELECTED = f"{ROW} > *", f"{ROW}.selected"
+
 #: What stands on each page of the app, by its address, once it has been drawn.
 DRAWN = {
-    "explore": ".tabulator-row",
-    "trips": ".tabulator-row",
-    "country": ".tabulator-row",
-    "federated": ".tabulator-row",
-    "compare": ".tabulator-row",
+    "explore": ROW,
+    "trips": ROW,
+    "country": ROW,
+    "federated": ROW,
+    "compare": ROW,
     "publish": "h2:has-text('Ledger')",
     "learn": "h2.lesson",
     "class": "button:has-text('Create a class')",
 }
 
-#: Every model of the pages that are open, for a script in the browser.
-MODELS = "Bokeh.documents.flatMap(page => [...page._all_models.values()])"
-
-# All of the table in one question: what waits for a row asks many times a second.
+# All of the table in one question: what waits for a row asks many times a second. A field is read
+# as the text that it holds.
 _TABLE = """
 () => {
-  const all = (root, name) => [...root.querySelectorAll("*")].flatMap(e => [
-    ...(e.classList.contains(name) ? [e] : []), ...(e.shadowRoot ? all(e.shadowRoot, name) : [])])
-  const texts = (root, name) => all(root, name).map(e => e.innerText)
-  return [texts(document, "tabulator-col-title"),
-          all(document, "tabulator-row").map(row => texts(row, "tabulator-cell"))]
+  const find = root => [...root.querySelectorAll("*")].flatMap(e => [
+    ...(e.matches("table.values") ? [e] : []), ...(e.shadowRoot ? find(e.shadowRoot) : [])])
+  const tables = find(document)
+  const text = cell => cell.querySelector("input")?.value ?? cell.innerText
+  return [tables.flatMap(table => [...table.tHead.rows[0].cells].map(text)),
+          tables.flatMap(table => [...table.tBodies[0].rows].map(row => [...row.cells].map(text)))]
 }
 """
 
@@ -114,10 +121,8 @@ def moved_by(page: Page, before: dict[str, str], edges: dict[str, float]) -> boo
 
 def cell(page: Page, row: int, title: str) -> Locator:
     """One cell of the table."""
-    titles = page.locator(".tabulator-col-title").all_inner_texts()
-    return (
-        page.locator(".tabulator-row").nth(row).locator(".tabulator-cell").nth(titles.index(title))
-    )
+    titles = page.locator(TITLE).all_inner_texts()
+    return page.locator(ROW).nth(row).locator("> *").nth(titles.index(title))
 
 
 def inside(one: dict[str, float] | None, other: dict[str, float] | None) -> bool:

@@ -6,12 +6,11 @@ import re
 from typing import Any
 
 import numpy as np
-from bokeh.models.widgets.tables import StringFormatter
 from numpy.typing import NDArray
 
 from explorer.app.boxes.rectangles import EDGES, Rectangles
-from explorer.app.kit.number_columns import number_format
 from explorer.app.kit.numbers import finite
+from explorer.app.kit.table import TableColumn
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
 
@@ -55,24 +54,18 @@ class EdgeColumns:
         """Titles of the columns."""
         return [*self._by_edge, *self._by_place]
 
-    @property
-    def widths(self) -> list[int]:
-        """Least pixels of each column."""
-        return [58, 60, 58, 58] if self._by_edge else [130] * len(self._by_place)
-
-    def editors(self) -> dict[str, Any]:
-        """How each column is edited."""
-        number = {"type": "number", "step": 0.1}
-        return {**dict.fromkeys(self._by_edge, number), **dict.fromkeys(self._by_place, "input")}
-
-    def formatters(self) -> dict[str, Any]:
-        """Formats, of one page."""
-        cells = self._units[0][0] == "cells"
-        number = number_format(1 if cells else 2)
-        return {
-            **dict.fromkeys(self._by_edge, number),
-            **{name: StringFormatter() for name in self._by_place},
-        }
+    def layout(self, *, hidden: bool) -> list[TableColumn]:
+        """How the columns look; a person edits them."""
+        decimals = 1 if self._units[0][0] == "cells" else 2
+        edges = [
+            TableColumn(
+                name=name, kind="number", decimals=decimals, width=60, edit=True, hidden=hidden
+            )
+            for name in self._by_edge
+        ]
+        return edges + [
+            TableColumn(name=name, width=130, edit=True, hidden=hidden) for name in self._by_place
+        ]
 
     def values(self) -> dict[str, Any]:
         """What stands in each column, by its name."""

@@ -82,7 +82,6 @@ class ReleasePage(AppPage):
 
     KEY = "release"
     TITLE = "Private map"
-    EXTENSIONS = ("tabulator",)
 
     def __init__(
         self, release: Release | str | PathLike[str], *, boxes: Any = None, **cell: Any

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
-import numpy as np
 import pandas as pd
-import panel as pn
-from bokeh.models.widgets.tables import StringFormatter
 
 from explorer.app.boxes.answers import PrivateAnswers
 from explorer.app.boxes.chips import count
@@ -19,39 +15,30 @@ from explorer.app.boxes.edges import EdgeColumns
 from explorer.app.boxes.rectangles import Rectangles
 from explorer.app.kit import ui
 from explorer.app.kit.attempts import Attempts
-from explorer.app.kit.growing_table import NARROW, GrowingTable
 from explorer.app.kit.later import after
-from explorer.app.kit.number_columns import number_format
-from explorer.app.kit.theme import TABLE_CSS
+from explorer.app.kit.table import Table, TableColumn
 from explorer.errors import InputError
-
-DELETE = "delete"
-_CROSS = (
-    '<svg width="14" height="14" viewBox="0 0 14 14" role="img" aria-label="Delete this box">'
-    '<path d="M2 2 L12 12 M12 2 L2 12" stroke="currentColor" stroke-width="2"/></svg>'
-)
-#: Pixels of the column of names: on a small laptop it leaves the button its place.
-_NAME_WIDTH = 56
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of answers, which nobody can edit.
+    """A column of answers, which cannot be edited.
 
     Parameters
     ----------
     name : its title
     values : the answers' values for it, one a row
-    format : makes its format; a format belongs to one page
     width : pixels, at least
-    about : shown when the pointer rests on the title
+    kind, decimals, sign, about : see `TableColumn`
     exact : whether it says something of exact counts
     """
 
     name: str
     values: Callable[[Any], Any]
-    format: Callable[[], Any]
     width: int
+    kind: Literal["number", "text", "markup"] = "number"
+    decimals: int = 0
+    sign: bool = False
     about: str = ""
     exact: bool = False
 
@@ -64,14 +51,13 @@ def _ranges(answers: PrivateAnswers) -> list[str]:
     ]
 
 
-WHOLE = number_format
-PRIVATE = Column("private", lambda answers: answers.private.round(), WHOLE, 78)
-RANGE = Column("range of the noise (95 %)", _ranges, StringFormatter, 164)
+PRIVATE = Column("private", lambda answers: answers.private.round(), 78)
+RANGE = Column("range of the noise (95 %)", _ranges, 164, "text")
 LEAVES = Column(
     "leaves",
-    lambda answers: [f"{each:,} of {_total(answers.leaves)}" for each in answers.touched],
-    StringFormatter,
+    lambda answers: [f"{touched:,} of {_total(answers.leaves)}" for touched in answers.touched],
     116,
+    "text",
 )
 #: What a release alone says of a box.
 COLUMNS = (PRIVATE, RANGE, LEAVES)
@@ -87,19 +73,17 @@ def table_frame(rectangles: Rectangles, answers: Any, columns: Sequence[Column])
 
 def _values(
     rectangles: Rectangles, answers: Any, columns: Sequence[Column]
-) -> dict[str, list[Any]]:
-    """What stands in each column, by its name."""
-    found: dict[str, Any] = {"box": rectangles.names, **EdgeColumns(rectangles).values()}
-    for column in columns:
-        found[column.name] = [] if answers is None else column.values(answers)
+) -> dict[str, Sequence[Any]]:
+    """Values of each column by its name."""
     return {
-        name: values.tolist() if isinstance(values, np.ndarray) else list(values)
-        for name, values in found.items()
+        "box": rectangles.names,
+        **EdgeColumns(rectangles).values(),
+        **{column.name: [] if answers is None else column.values(answers) for column in columns},
     }
 
 
 class BoxTable:
-    """Tabulator view of the rectangles; `Rectangles` stays the only truth.
+    """Table of the rectangles; `Rectangles` stays the only truth.
 
     Parameters
     ----------
@@ -121,128 +105,73 @@ class BoxTable:
         self._rectangles, self._moved = rectangles, moved
         self._highlighted, self._refused = highlighted, refused
         self.columns = columns
-        self._edges = EdgeColumns(rectangles)
-        self._quiet, self._exact = False, True
-        self._attempts = Attempts()
-        # Row and moment of the last deletion, see `_selected`.
-        self._deleted = (-1, 0.0)
+        self._edges, self._exact, self._attempts = EdgeColumns(rectangles), True, Attempts()
         #: Shows the columns that say where a box is: most people move boxes on the map.
         self.edit_places = ui.Switch(label="Edit places", value=False, size="small", margin=(0, 8))
         self.edit_places.refused = refused
-        self.edit_places.param.watch(lambda *_: self._show_places(), "value")
-        none = Rectangles(*rectangles.grids, places=rectangles.places)
-        self.widget = GrowingTable(
-            table_frame(none, None, columns),
-            show_index=False,
-            layout="fit_columns",
-            selectable=True,
-            buttons={DELETE: _CROSS},
-            titles={DELETE: "delete"},
-            configuration={
-                "columnDefaults": {"headerSort": False, "headerWordWrap": True, "minWidth": 36},
-                **NARROW,
-                "placeholder": "No boxes yet.",
-                # Panel does that, too.
-                "autoResize": False,
-                # Tab leaves a cell as it leaves any field: Tabulator's own use of it is a trap.
-                "keybindings": {"navNext": False, "navPrev": False},
-            },
-            sizing_mode="stretch_width",
-            min_height=120,
+        self.widget = Table(
+            self._layout(),
+            refused=refused,
+            edited=self._edited,
+            chosen=self._chosen,
+            deleted=self._deleted,
+            label="Table of boxes",
+            empty="No boxes yet.",
             max_height=460,
             margin=(2, 0, 4, 0),
-            stylesheets=[TABLE_CSS],
-            **self._looks(),
         )
-        self.widget.refused = refused
-        self.widget.on_edit(self._edited)
-        self.widget.on_click(self._clicked)
-        self.widget.param.watch(self._selected, "selection")
+        self.edit_places.param.watch(lambda *_: self.widget.lay_out(self._layout()), "value")
 
     def reset(self, columns: Sequence[Column] | None = None) -> None:
         """Show the rectangles of another grid, whose unit may differ, or other answers."""
         self.columns = self.columns if columns is None else columns
         self._edges = EdgeColumns(self._rectangles)
-        self.widget.param.update(**self._looks())
+        self.widget.lay_out(self._layout())
 
     def show_exact(self, shown: bool) -> None:
         """Send the columns that say something of exact counts with the next answers, or none."""
         self._exact = shown
         if not shown:
-            away = [each.name for each in self.columns if each.exact]
-            self.widget.value = self.widget.value.drop(columns=away, errors="ignore")
-
-    @property
-    def _sent(self) -> list[Column]:
-        """The columns of answers that may be sent."""
-        return [each for each in self.columns if self._exact or not each.exact]
-
-    def _hidden(self) -> list[str]:
-        return [] if self.edit_places.value else self._edges.names
-
-    def _show_places(self) -> None:
-        self.widget.hidden_columns = self._hidden()
+            exact = [column.name for column in self.columns if column.exact]
+            self.widget.put(self.widget.value.drop(columns=exact, errors="ignore"))
 
     def show(self, answers: Any) -> None:
-        """Show rectangles and answers; only cells that changed are sent when rows stayed."""
-        new, shown = _values(self._rectangles, answers, self._sent), self.widget.value
-        frame = pd.DataFrame(new)
-        if len(frame) == len(shown) and frame.dtypes.equals(shown.dtypes):
-            # What a visitor has typed stands in the frame, too.
-            cells = {name: _others(new[name], shown[name].tolist()) for name in new}
-            self.widget.put_cells(frame, {name: each for name, each in cells.items() if each})
-        else:
-            self.widget.value = frame
+        """Show rectangles and answers."""
+        columns = [column for column in self.columns if self._exact or not column.exact]
+        self.widget.put(_values(self._rectangles, answers, columns))
         if self.widget.selection != self._rectangles.selected:
-            self._quiet = True
-            self.widget.selection = list(self._rectangles.selected)
-            self._quiet = False
+            self.widget.highlight(self._rectangles.selected)
 
-    def _looks(self) -> dict[str, Any]:
-        """Editors, formats, alignment and widths by column name."""
-        edges, answers = self._edges.names, [each.name for each in self.columns]
-        sides = {**dict.fromkeys([*edges, *answers], "right"), "box": "left", DELETE: "center"}
-        least = [_NAME_WIDTH, *self._edges.widths]
-        widths = dict(
-            zip(
-                ["box", *edges, *answers],
-                [*least, *(each.width for each in self.columns)],
-                strict=True,
+    def _layout(self) -> list[TableColumn]:
+        """Name, edges, and answers, of which the last ones leave first."""
+        # On a small laptop names leave the button its place.
+        name = TableColumn(name="box", width=74, align="left", edit=True)
+        edges = self._edges.layout(hidden=not self.edit_places.value)
+        answers = [
+            TableColumn(
+                name=column.name,
+                kind=column.kind,
+                decimals=column.decimals,
+                sign=column.sign,
+                width=column.width,
+                about=column.about,
+                rank=rank,
             )
-        )
-        return {
-            "editors": {
-                "box": "input",
-                **self._edges.editors(),
-                **dict.fromkeys(answers),
-            },
-            # Texts are said to be texts: a table without rows takes an empty column for numbers.
-            "formatters": {
-                "box": StringFormatter(),
-                **self._edges.formatters(),
-                **{each.name: each.format() for each in self.columns},
-            },
-            "text_align": sides,
-            "header_align": sides,
-            "least": widths,
-            "ranks": {name: rank for rank, name in enumerate(answers)},
-            "hidden_columns": self._hidden(),
-            "header_tooltips": {each.name: each.about for each in self.columns if each.about},
-        }
+            for rank, column in enumerate(self.columns)
+        ]
+        return [name, *edges, *answers]
 
-    def _edited(self, event: Any) -> None:
+    def _edited(self, row: int, column: str, value: Any) -> None:
         """Take an edited cell over, or put the old value back and say why."""
-        row, column = event.row, str(event.column)
         with self._attempts.another():
             try:
                 if column == "box":
-                    self._rectangles.rename(row, str(event.value or ""))
-                elif column not in self._edges:
-                    raise InputError("Only names and edges can be edited; answers follow.")
+                    self._rectangles.rename(row, str(value or ""))
                 else:
-                    self._edges.edit(row, column, event.value)
+                    self._edges.edit(row, column, value)
             except InputError as error:
                 self._refused(str(error))
+                self.widget.restore()
                 self._mark()
         self._moved()
 
@@ -253,30 +182,16 @@ class BoxTable:
         self._attempts.at_next(unmark)
         after(ui.MARKED, unmark)
 
-    def _clicked(self, event: Any) -> None:
-        if event.column != DELETE:
-            return
-        self._deleted = (event.row, time.monotonic())
+    def _deleted(self, row: int) -> None:
         try:
-            self._rectangles.remove(event.row)
+            self._rectangles.remove(row)
         except InputError as error:
             self._refused(str(error))
         self._moved()
 
-    def _selected(self, event: Any) -> None:
-        if self._quiet:
-            return
-        row, moment = self._deleted
-        if event.new == [row] and time.monotonic() - moment < 1:
-            # The click that deleted a row also selects it; by now another row stands there.
-            self._deleted = (-1, 0.0)
-            self._quiet = True
-            self.widget.selection = []
-            self._quiet = False
-            return
-        self._rectangles.select(event.new)
-        # Tabulator reports a selection without the document's lock.
-        pn.state.execute(self._highlighted, schedule=True)
+    def _chosen(self, rows: list[int]) -> None:
+        self._rectangles.select(rows)
+        self._highlighted()
 
 
 def _total(leaves: int) -> str:
@@ -288,12 +203,3 @@ def _total(leaves: int) -> str:
     if leaves >= 1_000_000:
         return f"{leaves / 1e6:.2f} M"
     return f"{leaves / 1e3:.0f} k" if leaves >= 100_000 else f"{leaves:,}"
-
-
-def _others(new: Sequence[Any], old: Sequence[Any]) -> list[tuple[int, Any]]:
-    """Row and value of the cells that are other ones than before; nan is nan."""
-    return [
-        (row, value)
-        for row, (value, before) in enumerate(zip(new, old, strict=True))
-        if value != before and (value == value or before == before)
-    ]

@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
-from bokeh.models.widgets.tables import StringFormatter
+from dataclasses import replace
+from typing import Any
 
-from explorer.app.boxes.table import WHOLE, Column
+from explorer.app.boxes.table import Column
 from explorer.app.compare.pair import nearer
 from explorer.app.curator.answers import ERROR, TRUE
 
+
+def _error(side: str, place: int) -> Column:
+    def values(both: Any) -> Any:
+        return ERROR.values(both[place])
+
+    return replace(ERROR, name=f"error of {side} %", width=108, values=values)
+
+
 #: Of the answers of A and of B; errors are private minus true in percent of the truth.
 COLUMNS = (
-    Column(TRUE.name, lambda both: TRUE.values(both[0]), WHOLE, TRUE.width, exact=True),
-    Column("A", lambda both: both[0].private.round(), WHOLE, 78),
-    Column("B", lambda both: both[1].private.round(), WHOLE, 78),
-    Column("error of A %", lambda both: both[0].relative.round(3), ERROR, 108, exact=True),
-    Column("error of B %", lambda both: both[1].relative.round(3), ERROR, 108, exact=True),
+    replace(TRUE, values=lambda both: TRUE.values(both[0])),
+    Column("A", lambda both: both[0].private.round(), 78),
+    Column("B", lambda both: both[1].private.round(), 78),
+    _error("A", 0),
+    _error("B", 1),
     Column(
         "nearer",
-        lambda both: [str(each) for each in nearer(*both)],
-        StringFormatter,
+        lambda both: [str(side) for side in nearer(*both)],
         76,
+        "text",
         exact=True,
     ),
 )

@@ -37,7 +37,7 @@ class CountryReadout(Readout):
         # Beside the maps where so much room is left.
         self.family.styles = {"flex": "1 1 400px", "min-width": "0"}
         self.picker = AreaPicker(self._choose, self._closer, parts.refuse)
-        self.areas = AreaTable(self._choose, parts.refuse, phone=parts.phone)
+        self.areas = AreaTable(self._choose, parts.refuse)
         #: Set by the page: shows the chosen area larger.
         self.closer: Callable[[], None] = lambda: None
 

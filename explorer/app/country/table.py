@@ -3,103 +3,74 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from bokeh.models.widgets.tables import StringFormatter
 
 from explorer.app.country.data import CountryData
 from explorer.app.country.screen import CountryScreen
-from explorer.app.kit import ui
-from explorer.app.kit.number_columns import number_format
-from explorer.app.kit.theme import TABLE_CSS
+from explorer.app.kit.table import Table, TableColumn
 
-_WHOLE = number_format
-_SIGNED = partial(number_format, sign=True)
-_ERROR = partial(number_format, 2, sign=True)
-_COLUMNS: dict[str, Any] = {
-    "area": StringFormatter,
-    "inside": StringFormatter,
-    "private": _WHOLE,
-    "±": partial(number_format, 1),
-    "true": _WHOLE,
-    "difference": _SIGNED,
-    "error %": _ERROR,
-}
+_COLUMNS = (
+    TableColumn(name="area", width=130, align="left", sortable=True),
+    TableColumn(name="inside", width=186, align="left", sortable=True),
+    *(
+        TableColumn(
+            name=name,
+            kind="number",
+            decimals=decimals,
+            sign=sign,
+            width=80,
+            about=about,
+            sortable=True,
+        )
+        for name, decimals, sign, about in (
+            ("private", 0, False, ""),
+            ("±", 1, False, "Half of the 95 % interval of the noise."),
+            ("true", 0, False, ""),
+            ("difference", 0, True, ""),
+            ("error %", 2, True, "Difference in percent of the true count."),
+        )
+    ),
+)
 _EXACT = ["true", "difference", "error %"]
-_WIDTHS = dict(zip(_COLUMNS, ("18%", "26%", *["11.2%"] * 5), strict=True))
 
 
 class AreaTable:
-    """A row for each area on the map.
+    """A row for each area on the map; where it has no room it scrolls sideways.
 
     Parameters
     ----------
     chosen : called with the node of a row that was clicked
     refused : shows a sentence
-    phone : whether it scrolls sideways in place of sharing the width
     """
 
-    def __init__(
-        self,
-        chosen: Callable[[int], None],
-        refused: Callable[[str], None],
-        *,
-        phone: bool = False,
-    ) -> None:
+    def __init__(self, chosen: Callable[[int], None], refused: Callable[[str], None]) -> None:
         self._chosen = chosen
         self._nodes = np.zeros(0, dtype=np.int64)
-        numbers = [name for name in _COLUMNS if name not in ("area", "inside")]
-        sides = {**dict.fromkeys(numbers, "right"), "area": "left", "inside": "left"}
-        self.widget = ui.Table(
-            pd.DataFrame({name: [] for name in _COLUMNS}),
-            show_index=False,
-            disabled=True,
-            selectable=False,
-            layout="fit_data_table" if phone else "fit_columns",
-            frozen_columns=["area"] if phone else [],
-            formatters={name: make() for name, make in _COLUMNS.items()},
-            text_align=sides,
-            header_align=sides,
-            header_tooltips={
-                "±": "Half of the 95 % interval of the noise.",
-                "error %": "Difference in percent of the true count.",
-            },
-            # Of the whole: names are longer than numbers.
-            widths={} if phone else _WIDTHS,
-            configuration={
-                "columnDefaults": {"headerWordWrap": True, "minWidth": 48},
-                "placeholder": "No areas yet.",
-            },
-            # It scrolls: pages would put buttons into the grid, which screen readers refuse.
-            sizing_mode="stretch_width",
-            min_height=120,
+        self.widget = Table(
+            _COLUMNS,
+            clicked=self._clicked,
+            refused=refused,
+            label="Table of areas",
+            empty="No areas yet.",
+            scrolls=True,
             max_height=420,
             margin=(4, 0),
-            stylesheets=[TABLE_CSS],
         )
-        self.widget.refused = refused
-        self.widget.on_click(self._clicked)
 
     def hide_truth(self) -> None:
         """Take the columns that say something of exact counts away."""
-        self.widget.value = self.widget.value.drop(columns=_EXACT, errors="ignore")
+        self.widget.put(self.widget.value.drop(columns=_EXACT, errors="ignore"))
 
     def show(self, screen: CountryScreen, exact: bool = True) -> None:
-        """Show the areas of a screen; those of another level begin anew."""
-        frame = rows(screen) if exact else rows(screen).drop(columns=_EXACT)
-        if np.array_equal(self._nodes, screen.outlined.nodes) and len(self.widget.value):
-            old = self.widget.value
-            if old.equals(frame):
-                return
+        """Show the areas of a screen."""
         self._nodes = screen.outlined.nodes
-        self.widget.value = frame
+        frame = rows(screen)
+        self.widget.put(frame if exact else frame.drop(columns=_EXACT))
 
-    def _clicked(self, event: Any) -> None:
-        if 0 <= event.row < len(self._nodes):
-            self._chosen(int(self._nodes[event.row]))
+    def _clicked(self, row: int) -> None:
+        self._chosen(int(self._nodes[row]))
 
 
 def rows(screen: CountryScreen) -> pd.DataFrame:

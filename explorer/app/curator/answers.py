@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from explorer.app.boxes.answers import PrivateAnswers
-from explorer.app.boxes.table import LEAVES, PRIVATE, RANGE, WHOLE, Column
-from explorer.app.kit.number_columns import number_format
+from explorer.app.boxes.table import LEAVES, PRIVATE, RANGE, Column
 from explorer.grid.pieces import Shapes
 from explorer.grid.range_queries import Queries, RangeQueries
 from explorer.inspection.errors import spread_in_polygons
@@ -168,8 +166,15 @@ def median_error(answers: BoxAnswers) -> float:
     return float(np.median(known)) if known.size else float("nan")
 
 
-ERROR = partial(number_format, 2, sign=True)
-TRUE = Column("true", lambda answers: answers.true.round(), WHOLE, 78, exact=True)
+TRUE = Column("true", lambda answers: answers.true.round(), 78, exact=True)
+ERROR = Column(
+    "error %",
+    lambda answers: answers.relative.round(3),
+    56,
+    decimals=2,
+    sign=True,
+    exact=True,
+)
 
 
 def bars(answers: BoxAnswers) -> list[str]:
@@ -182,10 +187,10 @@ def bars(answers: BoxAnswers) -> list[str]:
 CAUSES = Column(
     "noise / uneven areas",
     bars,
-    partial(dict, type="html"),
     140,
-    "Causes of the difference. Blue: noise. Orange, striped: records lie unevenly in areas that "
-    "the box cuts.",
+    "markup",
+    about="Causes of the difference. Blue: noise. Orange, striped: records lie unevenly in areas "
+    "that the box cuts.",
     exact=True,
 )
 #: The same under a contribution bound.
@@ -201,9 +206,8 @@ _CLIPPED = replace(
 _COUNTED = Column(
     "counted",
     lambda answers: answers.counted.round(),
-    WHOLE,
     74,
-    "True records that are counted: the bound on each person leaves out the others.",
+    about="True records that are counted: the bound on each person leaves out the others.",
     exact=True,
 )
 
@@ -226,12 +230,12 @@ COLUMNS = (
     Column(
         "difference",
         lambda answers: answers.shown_difference(),
-        partial(number_format, sign=True),
         80,
+        sign=True,
         exact=True,
     ),
     CAUSES,
-    Column("error %", lambda answers: answers.relative.round(3), ERROR, 56, exact=True),
+    ERROR,
     RANGE,
     LEAVES,
 )

@@ -45,7 +45,6 @@ class MapPage(CuratorPage):
     after each kind of change.
     """
 
-    EXTENSIONS = ("tabulator",)
     SKETCHED = 2
     #: Columns of the table of boxes besides names and edges.
     columns: ClassVar[Any]

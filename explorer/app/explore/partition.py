@@ -111,8 +111,7 @@ class PartitionPanel(ReleasePanel[LeafRows]):
             for exact in (False, True)
         ]
         self._note, self.said = html_pane(), html_pane(margin=(4, 0))
-        self.table = leaf_table(self._tell)
-        self.table.on_click(self._clicked)
+        self.table = leaf_table(self._clicked, self._tell)
         charts = [
             pn.Column(
                 pn.pane.Bokeh(each.figure, sizing_mode="stretch_width", margin=0),
@@ -203,9 +202,9 @@ class PartitionPanel(ReleasePanel[LeafRows]):
         for field in self.filters.values():
             field.value = ""
 
-    def _clicked(self, event: Any) -> None:
-        if self.found is not None and 0 <= event.row < len(self.found.shown):
-            self.go_to(int(self.found.shown[event.row]))
+    def _clicked(self, row: int) -> None:
+        if self.found is not None and row < len(self.found.shown):
+            self.go_to(int(self.found.shown[row]))
 
     def _typed(self, text: str) -> None:
         if self._screen is None or not text.strip():
@@ -249,8 +248,7 @@ class PartitionPanel(ReleasePanel[LeafRows]):
 
     def _show(self, found: LeafRows) -> None:
         self.found, self._page = found, found.page
-        if not found.frame.equals(self.table.value):
-            self.table.value = found.frame
+        self.table.put(found.frame)
         put(self.said, f'<p class="summary" role="status">{html.escape(_said(found))}</p>')
         self.back.disabled = found.page == 0
         self.forth.disabled = found.page >= found.pages - 1

@@ -68,8 +68,6 @@ class AppPage(pn.viewable.Viewer):
     SKETCHED: ClassVar[int] = 0
     #: The name by which the visitor has signed in; "" where nobody has to.
     signed_in: str = ""
-    #: What its widgets need of Panel.
-    EXTENSIONS: ClassVar[tuple[str, ...]] = ()
 
     def __init__(
         self,
@@ -91,7 +89,7 @@ class AppPage(pn.viewable.Viewer):
             self._in_notebook()
         # In a notebook Panel would ask the net for its scripts; the server never does.
         pn.config.inline = True
-        SCRIPTS.load(*self.EXTENSIONS)
+        SCRIPTS.load()
         self.phone = "Mobile" in pn.state.headers.get("User-Agent", "")
         self.links = tuple(links)
         self.message, self.remembered, self.tab = MessageArea(), Remembered(), Tab()

@@ -59,16 +59,6 @@ CSS = f"""
 #: Of charts without a ground of their own; maps keep theirs.
 CHART_CSS = "@media print { :host { filter: var(--paper-turn, none); break-inside: avoid; } }"
 
-#: Of tables, which have the colours of the theme.
-TABLE_CSS = f"""
-@media print {{
-  :host .tabulator, :host .tabulator .tabulator-header, :host .tabulator .tabulator-col,
-  :host .tabulator .tabulator-tableholder, :host .tabulator .tabulator-table,
-  :host .tabulator .tabulator-row, :host .tabulator .tabulator-cell {{
-    background: {SHEET} !important; color: {INK} !important; }}
-}}
-"""
-
 # Once for a window: what lies outside of the page, and how wide the page is on the screen.
 _ONCE = """
 if (!window.explorer_paper) {

@@ -318,28 +318,50 @@ div.causes.key { justify-content: flex-start; flex-wrap: wrap; gap: 2px 14px; ma
 div.causes.key i { width: 10px; height: 10px; }
 """
 
-#: The table of boxes: thirteen columns beside a drawer on a small laptop.
+#: A table (``table.js``): thirteen columns beside a drawer on a small laptop.
 TABLE_CSS = f"""
-:host .tabulator {{ font-size: {BASE}; }}
-:host(.refused) .tabulator {{ outline: 2px solid #d32f2f; outline-offset: 1px; }}
-:host .tabulator .tabulator-header .tabulator-col .tabulator-col-content {{ padding: 2px 4px; }}
-:host .tabulator .tabulator-header .tabulator-col-title {{ font-size: {SMALL}; font-weight: 600; }}
-:host .pnx-tabulator.tabulator .tabulator-tableholder .tabulator-row,
-:host .pnx-tabulator.tabulator .tabulator-tableholder .tabulator-row .tabulator-cell {{
-  min-height: 30px; font-variant-numeric: tabular-nums; }}
-:host .pnx-tabulator.tabulator .tabulator-tableholder .tabulator-row .tabulator-cell {{
-  padding: 3px 4px; align-content: center; }}
+:host {{ font-family: {FONT}; color: inherit; }}
+:host(.refused) .scroll {{ outline: 2px solid #d32f2f; outline-offset: 1px; }}
+:host > div, .scroll {{ max-height: inherit; width: 100%; }}
+.scroll {{ overflow: auto; }}
+table {{ width: 100%; border-collapse: separate; border-spacing: 0; table-layout: fixed;
+  font-size: {BASE}; line-height: 1.4; font-variant-numeric: tabular-nums; }}
+th, td {{ padding: 3px 4px; height: 24px; text-align: right; font-weight: 400;
+  overflow-wrap: anywhere; border-bottom: 1px solid rgba(128, 140, 152, .35); }}
+th.left, td.left {{ text-align: left; }}
+th.center, td.center {{ text-align: center; }}
+thead th {{ position: sticky; top: 0; z-index: 2; padding: 2px 4px; vertical-align: bottom;
+  font-size: {SMALL}; font-weight: 600; overflow-wrap: normal;
+  background: var(--mui-palette-background-paper, Canvas); }}
+tbody th {{ white-space: nowrap; }}
+tbody tr:hover {{ background-color: rgba(128, 140, 152, .12); }}
 /* Quiet enough for the bars in it: blue on blue was 1.3 to 1. */
-:host .pnx-tabulator.tabulator .tabulator-row.tabulator-selected,
-:host .pnx-tabulator.tabulator .tabulator-row.tabulator-selected:hover {{
-  background-color: rgba(128, 140, 152, .22) !important; color: inherit !important;
-  box-shadow: inset 4px 0 #ec5b8f; }}
-:host .pnx-tabulator.tabulator .tabulator-row:hover {{
-  background-color: rgba(128, 140, 152, .12) !important; color: inherit !important; }}
-/* In JupyterLab every second row had Material's fainter text. */
-:host .pnx-tabulator.tabulator .tabulator-tableholder .tabulator-table
-  .tabulator-row.tabulator-row-even {{ color: inherit; }}
+tbody tr.selected {{ background-color: rgba(128, 140, 152, .22); box-shadow: inset 4px 0 #ec5b8f; }}
+button, input {{ font: inherit; color: inherit; background: none; border: 1px solid transparent;
+  border-radius: 3px; padding: 1px 2px; margin: 0; text-align: inherit; box-sizing: border-box; }}
+button {{ cursor: pointer; overflow-wrap: anywhere; }}
+td button {{ line-height: 0; padding: 4px 8px; }}
+input {{ width: 100%; min-width: 0; appearance: textfield; }}
+input::-webkit-inner-spin-button {{ appearance: none; margin: 0; }}
+input:hover {{ border-color: rgba(128, 140, 152, .6); }}
+th button + input {{ width: calc(100% - 18px); }}
+:is(button, input):focus-visible {{ outline: 2px solid currentColor; outline-offset: -1px; }}
+[data-act=select] {{ width: 16px; height: 20px; padding: 0; margin-right: 2px;
+  vertical-align: middle; }}
+[data-act=select]::before {{ content: ""; display: block; width: 8px; height: 8px; margin: auto;
+  border: 1px solid currentColor; border-radius: 50%; opacity: .6; }}
+[data-act=select][aria-pressed=true]::before {{ background: #ec5b8f; opacity: 1; }}
+thead button::after {{ content: " ↕"; opacity: .5; }}
+[aria-sort=ascending] button::after {{ content: " ↑"; opacity: 1; }}
+[aria-sort=descending] button::after {{ content: " ↓"; opacity: 1; }}
+.empty {{ font-size: {BASE}; opacity: .78; margin: 12px; text-align: center; }}
+@media (pointer: coarse) {{ button, input {{ min-height: 44px; }} td button {{ width: 44px; }} }}
+@media print {{
+  thead th {{ background: {paper.SHEET}; }}
+  table {{ color: {paper.INK}; }}
+  tr {{ break-inside: avoid; }}
+  :host, :host > div, .scroll {{ max-height: none !important; overflow: visible; }}
+}}
 {CAUSES_CSS}
 svg.causes {{ display: block; width: 100%; height: 7px; margin-top: 1px; }}
-{paper.TABLE_CSS}
 """

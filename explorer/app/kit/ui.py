@@ -19,7 +19,6 @@ from explorer.app.kit.later import after
 from explorer.app.kit.menu_roles import mend_menus
 from explorer.app.kit.phone import close_drawer_when_narrow
 from explorer.app.kit.skip_link import skip_link
-from explorer.app.kit.table_roles import mend_tables
 from explorer.errors import InputError
 from explorer.views.markup import safe_text
 
@@ -243,7 +242,6 @@ class Page(pmui.Page):
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
         skip_link()
-        mend_tables()
         mend_menus()
         show_late_values()
         gather_changes()
@@ -267,56 +265,6 @@ def _forget_busy(page: Page) -> None:
     for watcher in list(pn.state.param.watchers.get("busy", {}).get("value", [])):
         if getattr(getattr(watcher.fn, "__self__", None), "self", None) is page:
             pn.state.param.unwatch(watcher)
-
-
-class Table(pn.widgets.Tabulator):
-    """A table that refuses cells and events which no browser sends by itself."""
-
-    refused: Callable[[str], None] | None = None
-
-    def _process_data(self, data: Any) -> None:
-        try:
-            super()._process_data(data)
-        except (ValueError, TypeError, KeyError, IndexError, OverflowError):
-            self._refuse()
-
-    def _process_events(self, events: dict[str, Any]) -> None:
-        chosen = events.get("indices", [])
-        if isinstance(chosen, list) and all(type(row) is int for row in chosen):
-            super()._process_events(events)
-        else:
-            self._refuse()
-
-    def _process_event(self, event: Any) -> None:
-        columns = {*self.value.columns, *self.buttons}
-        row = getattr(event, "row", 0)
-        known = isinstance(row, int) and 0 <= row < len(self.value)
-        if known and getattr(event, "column", None) in columns:
-            super()._process_event(event)
-        elif event.event_name in ("table-edit", "cell-click"):
-            self._refuse()
-
-    def put_cells(self, frame: Any, cells: dict[str, list[tuple[int, Any]]]) -> None:
-        """Show another frame of the same rows and columns; a browser is sent ``cells`` alone.
-
-        Its columns are of the same types. ``cells`` are row and value of all that are other ones
-        than before, by column. Panel's own way to do so sets them one by one in the frame, a
-        millisecond each.
-        """
-        if cells and not self._models:
-            # No browser has been sent anything: all of it is what one will be sent.
-            self.value = frame
-        elif cells:
-            with param.discard_events(self):
-                self.value = frame
-            self._processed = frame
-            self._patch(cells)
-
-    def _refuse(self) -> None:
-        """Send the rows that count, and say why."""
-        self.param.trigger("value")
-        if self.refused is not None:
-            self.refused("The table did not take that: type a number, or a name in its column.")
 
 
 class Upload(_Checked, pmui.FileInput):

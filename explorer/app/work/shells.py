@@ -35,7 +35,6 @@ from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 from tornado.web import authenticated
 
 from explorer.app.kit.remembered import COOKIE, read
-from explorer.app.kit.table_roles import EARLY
 from explorer.app.work.sessions import refuse_brought
 from explorer.grid.allowance import Buckets
 from explorer.serving.entrance import A_SECOND, AT_ONCE
@@ -76,11 +75,8 @@ class Shell(DocHandler):
             await super().get(*args, **kwargs)
             if self.get_status() != 200:
                 return
-            # Behind the scripts that it is about, and before anything is made of them.
             written: list[bytes] = self._write_buffer
             text = b"".join(written).decode("utf-8")
-            text = text.replace("</head>", f"{EARLY}</head>", 1)
-            written[:] = [text.encode("utf-8")]
             if len(kept) < _MOST:
                 for theme, each in (await self._in_both_themes(dark, text)).items():
                     kept[page, theme, more] = each
@@ -123,7 +119,7 @@ class Shell(DocHandler):
 
     def _written(self, doc: Any, token: str) -> str:
         session = SimpleNamespace(document=doc, token=token)
-        page = str(
+        return str(
             server_html_page_for_session(
                 session,
                 resources=Resources.from_bokeh(self.application.resources()),
@@ -133,7 +129,6 @@ class Shell(DocHandler):
                 template_variables=doc.template_variables,
             )
         )
-        return page.replace("</head>", f"{EARLY}</head>", 1)
 
 
 def prime(server: Any, pages: Mapping[str, str]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import io
 import re
-from types import SimpleNamespace
 
 import numpy as np
 import pyogrio
@@ -21,6 +20,7 @@ from explorer.points.truth import exact
 from explorer.views import palette
 from explorer.views.viewport import Viewport
 from tests.app import acts, press
+from tests.app.acts import Browser
 from tests.app.country import land
 
 
@@ -80,9 +80,7 @@ def test_the_table_has_every_area_of_the_map_and_a_click_chooses_it(page) -> Non
     assert rows["D20"]["error %"] == pytest.approx(100 * (private - true) / true, abs=1e-3)
     assert rows["D20"]["inside"] == "Vale, West"
     at = list(frame["area"]).index("D20")
-    page.readout.areas.widget._process_event(
-        SimpleNamespace(row=at, column="area", event_name="cell-click", model=None)
-    )
+    Browser(page.readout.areas.widget).click(at)
     assert said(page).startswith("West > Vale > D20:")
 
 

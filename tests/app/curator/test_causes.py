@@ -11,7 +11,7 @@ from explorer.grid.grid import Grid
 from explorer.inspection.errors import error_split
 from explorer.points.matrix import FrequencyMatrix
 from explorer.releases.overlap import cut_leaves
-from tests.app.acts import control, drag
+from tests.app.acts import Browser, control, drag
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def test_an_interpolated_map_is_split_after_the_picture(matrix) -> None:
 def test_a_selected_row_marks_the_leaves_it_cuts_and_says_how_many(matrix) -> None:
     page = Explore(matrix, epsilon=0.5)
     assert "Select a row" in page.readout.causes.view.object
-    page.table.widget.selection = [1]
+    Browser(page.table.widget).select([1])
     inside, cut = sorted_leaves(page, 1)
     assert 0 < cut == len(page.maps.marks[0].cut.data["x0"])
     assert f"Q2 holds {inside:,} leaves whole and cuts {cut:,}" in page.readout.causes.view.object
@@ -63,7 +63,7 @@ def test_a_selected_row_marks_the_leaves_it_cuts_and_says_how_many(matrix) -> No
     inside, cut = sorted_leaves(page, 1)
     assert f"holds {inside:,} leaves whole and cuts {cut:,}" in page.readout.causes.view.object
     assert len(page.maps.marks[0].cut.data["x0"]) == cut
-    page.table.widget.selection = []
+    Browser(page.table.widget).select([])
     assert len(page.maps.marks[0].cut.data["x0"]) == 0
     assert "Select a row" in page.readout.causes.view.object
 
@@ -71,11 +71,11 @@ def test_a_selected_row_marks_the_leaves_it_cuts_and_says_how_many(matrix) -> No
 def test_several_rows_are_marked_together_and_leaves_only_once(matrix) -> None:
     page = Explore(matrix, epsilon=0.5)
     drag(page.maps.left.figure, tuple(page.rectangles.boxes[0]))
-    page.table.widget.selection = [0, 2]
+    Browser(page.table.widget).select([0, 2])
     assert len(page.maps.marks[0].cut.data["x0"]) == sorted_leaves(page, 0)[1]
     for _ in range(4):
         control(page.body, "Add box").clicks += 1
-    page.table.widget.selection = list(range(7))
+    Browser(page.table.widget).select(list(range(7)))
     assert "The other 3 are marked too" in page.readout.causes.view.object
 
 
@@ -96,6 +96,6 @@ def test_more_leaves_than_can_be_drawn_are_the_largest(matrix, monkeypatch) -> N
 def test_the_whole_map_cuts_no_leaf(matrix) -> None:
     page = Explore(matrix, mechanism="identity", epsilon=0.5)
     drag(page.maps.right.figure, matrix.grid.bounds)
-    page.table.widget.selection = [2]
+    Browser(page.table.widget).select([2])
     assert "Q3 holds 4,096 leaves whole and cuts none" in page.readout.causes.view.object
     assert page.screen.answers.uniformity[2] == pytest.approx(0, abs=1)

@@ -18,7 +18,7 @@ from explorer.evaluate.repeats import Spread, repeats
 from explorer.grid.grid import Grid
 from explorer.mechanisms import HTF, UG, Identity
 from explorer.points.matrix import FrequencyMatrix
-from tests.app.acts import control, drag, words
+from tests.app.acts import Browser, control, drag, words
 from tests.helpers import city
 
 MATRIX = FrequencyMatrix.from_array(
@@ -120,11 +120,11 @@ def test_boxes_that_were_not_asked_are_named_and_selected_ones_shown_alone(page)
     draw(page)
     drag(page.maps.left.figure, (-1000.0, -1000.0, 1000.0, 500.0))
     assert "Not asked in these runs: Q3." in said(page)
-    page.table.widget.selection = [1]
+    Browser(page.table.widget).select([1])
     assert "Only the 1 selected of 3 boxes." in said(page)
     assert shown_boxes(page) == ["Q2"]
     draw(page)
-    page.table.widget.selection = []
+    Browser(page.table.widget).select([])
     assert not NOTICE.search(said(page))
     assert shown_boxes(page) == ["Q1", "Q2", "Q3"]
 
@@ -135,7 +135,7 @@ def test_at_most_a_handful_of_boxes_and_it_says_which(page) -> None:
     draw(page)
     assert shown_boxes(page) == ["Q1", "Q2", "Q3", "Q4", "Q5"]
     assert "first 5 of 8 boxes" in said(page)
-    page.table.widget.selection = [7]
+    Browser(page.table.widget).select([7])
     assert shown_boxes(page) == ["Q8"]
 
 

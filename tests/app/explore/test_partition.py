@@ -82,7 +82,7 @@ def test_sorting_is_of_all_leaves_and_a_row_goes_to_its_leaf(page) -> None:
     press.put(panel, "Largest first", True)
     order = np.argsort(-release.counts, kind="stable")
     assert panel.table.value["leaf"].tolist() == (order[:50] + 1).tolist()
-    Browser(panel.table).click(2, "leaf")
+    Browser(panel.table).click(2)
     x0, y0, x1, y1 = release.boxes()[order[2]]
     left, bottom, right, top = page.maps.ranges.bounds
     assert left < x0 < x1 < right

@@ -15,7 +15,7 @@ from explorer.app.kit.labels import PREVIEW
 from explorer.grid.grid import Grid
 from explorer.inspection.growth import Growth
 from explorer.points.matrix import FrequencyMatrix
-from tests.app.acts import control, words
+from tests.app.acts import Browser, control, words
 from tests.helpers import city
 
 MATRIX = FrequencyMatrix.from_array(
@@ -171,7 +171,7 @@ def test_a_zoom_keeps_the_step_and_draws_it_anew(page) -> None:
 
 
 def test_only_the_selected_boxes_stand_in_the_table(page) -> None:
-    page.table.widget.selection = [1]
+    Browser(page.table.widget).select([1])
     table = said(page)
     assert ">Q2<" in table
     assert ">Q1<" not in table

@@ -11,7 +11,7 @@ from explorer.app.trips.built_frame import CutJob, compute_cut
 from explorer.inspection.growth import Growth
 from explorer.mechanisms import trip_mechanisms
 from explorer.releases.places import branch
-from tests.app.acts import words
+from tests.app.acts import Browser, words
 from tests.app.press import press, put, text
 from tests.app.trips.town import page, pictures, same, trips
 from tests.plain_words import UNWANTED
@@ -150,7 +150,7 @@ def test_another_release_or_row_keeps_the_number_of_cuts(opened) -> None:
     opened.state.put(epsilon=0.5)
     assert "After 2 of" in said(opened)
     assert "of epsilon 0.5." in said(opened)
-    opened.table.widget.selection = [1]
+    Browser(opened.table.widget).select([1])
     assert "After 2 of" in said(opened)
     assert "on the way to Q2" in said(opened)
     assert not opened.explain.open.cut.at_end

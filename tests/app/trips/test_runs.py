@@ -9,7 +9,7 @@ from explorer import exact
 from explorer.app.curator.explain import OFF
 from explorer.evaluate.repeats import one_run, repeats
 from explorer.mechanisms import DAFEntropy, Gravity
-from tests.app.acts import words
+from tests.app.acts import Browser, words
 from tests.app.press import press, put
 from tests.app.trips.town import page, pictures, same
 
@@ -28,7 +28,7 @@ def said(found) -> str:
 @pytest.mark.parametrize("places", [2, 3])
 def test_dots_are_the_answers_of_other_previews_to_rows_with_gaps(places) -> None:
     found = opened(places=places)
-    found.table.widget.selection = []
+    Browser(found.table.widget).select([])
     press(found, "Draw previews")
     boxes, matrix = found.rectangles.boxes, found.screen.data.matrix
     assert np.isnan(boxes).any()

@@ -83,7 +83,7 @@ _ROWS = """
 (mark) => {
   const all = root => [...root.querySelectorAll("*")].flatMap(
     each => each.shadowRoot ? [each.shadowRoot, ...all(each.shadowRoot)] : [])
-  const rows = all(document).flatMap(root => [...root.querySelectorAll(ROW)])
+  const rows = all(document).flatMap(root => [...root.querySelectorAll("table.values tbody tr")])
   if (mark) for (const row of rows) row.drawnBefore = true
   const frame = rows[0].closest(".scroll").getBoundingClientRect()
   const last = rows.at(-1).getBoundingClientRect()

@@ -191,7 +191,7 @@ _SHOWN = """
   const [table] = all(document, "table.values")
   const edge = table.parentElement.getBoundingClientRect().right
   const shown = [...table.tHead.rows[0].cells].filter(each => each.offsetWidth > 1)
-  return [shown.map(each => each.innerText.trim()).filter(each => each),
+  return [shown.map(each => each.innerText.trim()).filter(each => each !== "delete"),
           Math.max(...shown.map(each => each.getBoundingClientRect().right)) - edge]
 }
 """

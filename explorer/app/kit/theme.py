@@ -326,7 +326,7 @@ TABLE_CSS = f"""
 .scroll {{ overflow: auto; }}
 table {{ width: 100%; border-collapse: separate; border-spacing: 0; table-layout: fixed;
   font-size: {BASE}; line-height: 1.4; font-variant-numeric: tabular-nums; }}
-th, td {{ padding: 3px 4px; height: 24px; text-align: right; font-weight: 400;
+th, td {{ padding: 2px 4px; height: 24px; text-align: right; font-weight: 400;
   overflow-wrap: anywhere; border-bottom: 1px solid rgba(128, 140, 152, .35); }}
 th.left, td.left {{ text-align: left; }}
 th.center, td.center {{ text-align: center; }}

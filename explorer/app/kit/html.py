@@ -9,21 +9,10 @@ import panel as pn
 from explorer.app.kit.theme import CSS
 
 
-class HtmlPane(pn.pane.HTML):
-    """A pane that sends another text alone.
-
-    Panel looks through all properties of a pane for each new text, five milliseconds a sentence.
-    Here style sheets are those that it was made with; its other looks may change.
-    """
-
-    def _update(self, ref: str, model: Any) -> None:
-        model.text = self._process_param_change({"object": self.object})["text"]
-
-
 def html_pane(text: str = "", margin: Any = 0, **params: Any) -> Any:
     """A pane for our own HTML, in the styles of the theme."""
     params = {"sizing_mode": "stretch_width", "stylesheets": [CSS], **params}
-    return HtmlPane(text, margin=margin, **params)
+    return pn.pane.HTML(text, margin=margin, **params)
 
 
 def put(pane: Any, text: str) -> None:

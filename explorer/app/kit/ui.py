@@ -135,42 +135,41 @@ class Button(_Checked, pmui.Button):
 class FileDownload(_Checked, pmui.FileDownload):
     """A button that hands out a file made at the moment of the click.
 
-    Where it cannot be made, ``refused`` is told why and nothing is handed out.
+    Parameters
+    ----------
+    callback : makes the file
+    refused : is told why where it cannot be made; then nothing is handed out
     """
 
     def __init__(
         self,
+        callback: Callable[[], Any],
         variant: str = "contained",
         refused: Callable[[str], None] | None = None,
         **params: Any,
     ) -> None:
-        super().__init__(**params)
+        def make() -> Any:
+            # A browser hands out what is new: the same file, asked for again, is new after this.
+            self.data = None
+            try:
+                return callback()
+            except (InputError, OSError) as error:
+                if self.refused is None:
+                    raise
+                self.refused(_why(error))
+                raise param.Skip from error
+
+        super().__init__(callback=make, **params)
         # Afterwards: given at once, Panel takes it for an old name of itself as well and warns.
         self.variant, self.refused = variant, refused
 
-    def _sync_data(self, fileobj: Any) -> None:
-        # The browser hands out what is new: the same file, asked for again, is new as well.
-        with param.discard_events(self):
-            self.data = None
-        super()._sync_data(fileobj)
 
-    def _process_param_change(self, params: dict[str, Any]) -> dict[str, Any]:
-        found: dict[str, Any] = super()._process_param_change(params)
-        if found.get("data"):
-            found["data"] = found["data"].replace(";base64,", f";n={self._transfers};base64,", 1)
-        return found
-
-    # Said again: a method that takes another's place is not called by itself.
-    @param.depends("_clicks", watch=True)
-    def _transfer(self) -> None:
-        try:
-            super()._transfer()
-        except (InputError, OSError) as error:
-            if self.refused is None:
-                raise
-            why = error.strerror or type(error).__name__ if isinstance(error, OSError) else ""
-            said = f"The file could not be made ({why}): make room on the server, and try again."
-            self.refused(said if why else str(error))
+def _why(error: InputError | OSError) -> str:
+    """Why a file could not be made."""
+    if isinstance(error, InputError):
+        return str(error)
+    reason = error.strerror or type(error).__name__
+    return f"The file could not be made ({reason}): make room on the server, and try again."
 
 
 #: Seconds for which a control is marked after its value was refused.

@@ -160,10 +160,27 @@ def test_impossible_chunk_numbers_are_refused(chunk, total) -> None:
 
 def test_a_file_that_is_asked_for_again_is_sent_again() -> None:
     button = ui.FileDownload(label="Save", filename="a.csv", callback=lambda: io.BytesIO(b"x;y"))
-    model = button.get_root()
     sent = []
+    button.param.watch(lambda event: sent.append(event.new), "data")
     for _ in range(2):
         hand_out(button)
-        sent.append(model.data.data)
-    assert len({*sent}) == 2, "a browser hands out what is new"
-    assert {each.split(";base64,")[1] for each in sent} == {"eDt5"}
+    first, between, again = sent
+    assert first == again
+    assert first.split(";base64,")[1] == "eDt5"
+    assert between is None, "a browser hands out what is new"
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [(InputError("Draw first."), "Draw first."), (OSError(28, "No space left"), "No space left")],
+)
+def test_a_file_that_cannot_be_made_is_not_handed_out(error, said) -> None:
+    def fail() -> io.BytesIO:
+        raise error
+
+    button = ui.FileDownload(label="Save", filename="a.csv", callback=fail)
+    told = heard(button)
+    hand_out(button)
+    assert len(told) == 1
+    assert said in told[0]
+    assert not button.data

@@ -16,12 +16,16 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import platform
 import re
+import sys
 from collections.abc import Mapping
 from contextlib import suppress
+from importlib.metadata import version
 from pathlib import Path
 
 _RECORD = "kernels.json"
+_PREPARED = "prepared.json"
 _IMPORT = re.compile(
     r"^\s*(?:from\s+(\S+)\s+import\s+(\([^)]*\)|[^\n]*)|import\s+(\S+))", re.MULTILINE
 )
@@ -62,12 +66,59 @@ def remove_outdated(package: Path) -> list[str]:
             for index in (source.parent / "__pycache__").glob(f"{source.stem}.*.nbi"):
                 index.unlink(missing_ok=True)
         record.parent.mkdir(exist_ok=True)
-        part = record.with_name(f"{_RECORD}.{os.getpid()}")
-        part.write_text(json.dumps({"stamps": stamps, "kernels": kernels}), encoding="utf-8")
-        part.replace(record)
+        _write(record, {"stamps": stamps, "kernels": kernels})
     except OSError:
         return []
     return outdated
+
+
+def is_prepared(package: Path, part: str) -> bool:
+    """Whether `note_prepared` was called for a part, such as a page, with the present code.
+
+    True also where compiled code cannot be kept: preparing it in another process is of no use.
+    """
+    folder = _compiled_in(package)
+    if folder.is_dir() and not os.access(folder, os.W_OK):
+        return True
+    return _prepared(folder).get(part) == _state(package)
+
+
+def note_prepared(package: Path, *parts: str) -> None:
+    """Note that the kernels of some parts of the package have been compiled and are kept."""
+    folder = _compiled_in(package)
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+        _write(folder / _PREPARED, _prepared(folder) | dict.fromkeys(parts, _state(package)))
+
+
+def _compiled_in(package: Path) -> Path:
+    """Where numba keeps compiled code, as a rule."""
+    return Path(os.environ.get("NUMBA_CACHE_DIR") or package / "__pycache__")
+
+
+def _prepared(folder: Path) -> dict[str, str]:
+    with suppress(OSError, ValueError):
+        parts: dict[str, str] = json.loads((folder / _PREPARED).read_text(encoding="utf-8"))
+        return parts
+    return {}
+
+
+def _state(package: Path) -> str:
+    """A hash of the kernels' sources and of what compiles them."""
+    kernels: dict[str, str] = {}
+    with suppress(OSError, ValueError):
+        record = package / "__pycache__" / _RECORD
+        kernels = json.loads(record.read_text(encoding="utf-8"))["kernels"]
+    tools = sys.version, platform.machine(), version("numba"), version("llvmlite")
+    text = json.dumps([kernels or _stamps(package), *tools], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _write(path: Path, content: object) -> None:
+    """Write a file whole, also where several processes do."""
+    part = path.with_name(f"{path.name}.{os.getpid()}")
+    part.write_text(json.dumps(content), encoding="utf-8")
+    part.replace(path)
 
 
 def _stamps(package: Path) -> dict[str, str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from explorer.compiled_code import remove_outdated
+from explorer.compiled_code import is_prepared, note_prepared, remove_outdated
 
 SOURCES = {
     "__init__.py": "",
@@ -96,3 +96,31 @@ def test_a_package_that_cannot_be_written_is_left_as_it_is(package, monkeypatch)
 
     monkeypatch.setattr(Path, "write_text", refuse)
     assert remove_outdated(package) == []
+
+
+@pytest.mark.parametrize("apart", [False, True], ids=["beside the sources", "in a folder apart"])
+def test_a_part_is_prepared_until_code_that_it_may_hold_changes(
+    package, tmp_path, monkeypatch, apart
+) -> None:
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    if apart:
+        monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "numba"))
+    remove_outdated(package)
+    assert not is_prepared(package, "one")
+    note_prepared(package, "one", "two")
+    remove_outdated(package)
+    assert is_prepared(package, "one")
+    assert is_prepared(package, "two")
+    assert not is_prepared(package, "three")
+    source = package / "constants.py"
+    source.write_text(source.read_text() + "OTHER = 3\n")
+    remove_outdated(package)
+    assert not is_prepared(package, "one")
+
+
+def test_nothing_is_prepared_in_a_folder_of_compiled_code_that_is_new(
+    package, tmp_path, monkeypatch
+) -> None:
+    note_prepared(package, "one")
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "numba"))
+    assert not is_prepared(package, "one")

@@ -8,11 +8,15 @@ another, and a server loads a page when it is first opened. What is shown to oth
 
 from __future__ import annotations
 
+import os
+import sys
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from explorer.app.kit.navigation import Link
+from explorer.app.work.compiling import PACKAGE
+from explorer.compiled_code import note_prepared
 
 if TYPE_CHECKING:
     from explorer.app.kit.page import AppPage
@@ -41,6 +45,11 @@ class Page(Link):
         module, _, name = self.make.partition(":")
         return cast("type[AppPage]", getattr(import_module(module), name))
 
+    def prepare(self, **begin: Any) -> None:
+        """Compile what it computes with, and note that it is compiled."""
+        self.load().warm(**begin)
+        note_prepared(PACKAGE, self.key)
+
 
 PAGES: tuple[Page, ...] = (
     Page(
@@ -68,3 +77,14 @@ PAGES: tuple[Page, ...] = (
     Page("learn", "Learn", "learn", "Learn with experiments", "explorer.app.learn.page:Learn"),
     Page("classroom", "Class", "class", "Class result", "explorer.app.classroom.page:ClassResult"),
 )
+
+
+if __name__ == "__main__":
+    # A process of its own, see `explorer.app.work.compiling`.
+    if hasattr(os, "nice"):
+        os.nice(19)
+    from explorer.cities.catalogue import cities
+
+    for page in PAGES:
+        if page.key in sys.argv[1:]:
+            page.prepare(city=next(iter(cities())))

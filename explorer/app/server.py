@@ -327,7 +327,7 @@ def warm_up(city: str | None, shown: Sequence[Page] = (), **choices: Any) -> flo
         prepare(points.as_plain, trips.as_plain, areas.as_plain, boxes.ranges_as_plain)
     city = city or next(iter(cities()))
     for page in shown or registry.PAGES:
-        page.load().warm(city=city, **choices)
+        page.prepare(city=city, **choices)
     # Pictures are packed where they are sent.
     pack(np.zeros((1, 1), np.uint8))
     load_datashader()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -30,6 +30,7 @@ from explorer.app.kit.navigation import Link
 from explorer.app.kit.page import AppPage
 from explorer.app.state.choices import PlaceState
 from explorer.app.work.background import Background
+from explorer.app.work.compiling import COMPILING, AfterCompiling, is_compiled
 from explorer.app.work.document import soon
 from explorer.cities import catalogue as cities
 from explorer.errors import InputError
@@ -145,7 +146,7 @@ class CuratorPage(AppPage):
         self.body.append(self.story.view)
         self.state.param.watch(lambda *_: self.look_for_city(), [*self.PLACE])
         self.live()
-        at_hand = self.at_hand(self.state.place)
+        at_hand = self._ready(self.state.place)
         if at_hand is None and pn.state.curdoc is not None:
             pn.state.onload(self.look_for_city)
         else:
@@ -269,11 +270,22 @@ class CuratorPage(AppPage):
 
     # Which city is on screen.
 
+    def show_kept_picture(self, place: Place) -> None:
+        """Show something while this page is compiled; nothing here."""
+
+    def _must_compile(self) -> bool:
+        """Whether a server is to compile this page first, in another process."""
+        return pn.state.curdoc is not None and not is_compiled(self.KEY)
+
+    def _ready(self, place: Place) -> Any:
+        """The city if it can be shown at once."""
+        return None if self._must_compile() else self.at_hand(place)
+
     def look_for_city(self) -> None:
         """Show the chosen city, at once or when it has been read; the last choice counts."""
         if self._going_back:
             return
-        place, at_hand = self.state.place, self.at_hand(self.state.place)
+        place, at_hand = self.state.place, self._ready(self.state.place)
         self.parts.reading = at_hand is None
         if at_hand is not None:
             # Whatever is still being read was chosen before this.
@@ -287,7 +299,15 @@ class CuratorPage(AppPage):
         chosen = self.parts.title_of(place[0])
         if self.parts.data is not None and place[0] != self.parts.data.city[0]:
             self._waiting.begin(self.parts.title_of(self.parts.data.city[0]), chosen)
-        self._reading.run(partial(self.read, place), self._use, f"Reading {chosen} …", self._back)
+        work: Callable[[], Any] = partial(self._at_hand_or_read, place)
+        saying = f"Reading {chosen} …"
+        if self._must_compile():
+            work, saying = AfterCompiling(self.KEY, work), COMPILING
+            self.show_kept_picture(place)
+        self._reading.run(work, self._use, saying, self._back)
+
+    def _at_hand_or_read(self, place: Place) -> Any:
+        return self.at_hand(place) or self.read(place)
 
     def _use_chosen(self, place: Place, data: Any) -> None:
         """Show a city, unless another one has been chosen meanwhile."""

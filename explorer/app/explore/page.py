@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Callable, Mapping
 from functools import cached_property, partial
+from pathlib import Path
 from typing import Any
 
 from explorer.app.boxes.released import ReleasePage, is_release
@@ -23,9 +25,18 @@ from explorer.app.explore.leaf import LeafInspector
 from explorer.app.explore.partition import PartitionPanel
 from explorer.app.explore.replay import Replay
 from explorer.app.explore.saves import Saves
-from explorer.app.kit.html import section
+from explorer.app.kit.html import html_pane, section
 from explorer.app.state.explore import ExploreState
 from explorer.errors import InputError
+
+#: The private map with which the page of the made-up city begins, see `views.plotting.poster`.
+KEPT_PICTURE = Path(__file__).with_name("made_up_city.png")
+_KEPT = """<figure style="margin: 0">
+<img src="data:image/png;base64,{png}" alt="Private map of a made-up city"
+  style="width: 100%; max-width: 450px; image-rendering: pixelated">
+<figcaption>A kept picture, not live: the private map of the made-up city. The live maps stand here
+as soon as the program is compiled.</figcaption>
+</figure>"""
 
 
 class Explore(CityPage):
@@ -132,6 +143,12 @@ class Explore(CityPage):
             section("Ledger", text["Ledger"]),
             read.ledger,
         ]
+
+    def show_kept_picture(self, place: tuple[Any, ...]) -> None:
+        """The made-up city's private map as it was when the program was made, and that it is so."""
+        if self.maps is None and place[0] == "madeup":
+            png = b64encode(KEPT_PICTURE.read_bytes()).decode()
+            self._map_holder.objects = [html_pane(_KEPT.format(png=png))]
 
     def new_maps(self, data: CityData) -> MapPair:
         """Two linked maps."""

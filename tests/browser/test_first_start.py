@@ -36,7 +36,7 @@ def test_a_kept_picture_stands_there_until_the_page_is_compiled(cold, browser: B
     expect(picture).to_be_visible(timeout=PATIENCE * 1000)
     expect(page.get_by_text("A kept picture, not live")).to_be_visible()
     expect(page.get_by_text("Compiling what this page computes with")).to_be_visible()
-    rows = page.locator(".tabulator-row")
+    rows = page.locator("table.values tbody tr")
     rows.first.wait_for(state="visible", timeout=PATIENCE * 1000)
     expect(picture).to_have_count(0)
     page.close()

@@ -11,7 +11,8 @@ import pytest
 #: Members that are still changed by an import. This list may only become shorter.
 KNOWN: set[str] = set()
 
-CODE = """
+#: Code that remembers the members of the libraries, and names those that have changed.
+MEMBERS = """
 import importlib, json, pkgutil, sys
 LIBRARIES = ("panel", "bokeh", "param", "tornado", "pyviz_comms", "holoviews")
 # What is loaded later by itself is loaded before, so that only changes are seen.
@@ -36,20 +37,28 @@ def members():
                         found[f"{name}.{key}.{attribute}"] = member
     return found
 
-before = members()
-modules = set(sys.modules)
-importlib.import_module(sys.argv[1])
-after = members()
-import panel
-print(json.dumps([
-    name for name, value in before.items()
-    if after.get(name) is not value and callable(value)
-] + [
-    name + " (new)" for name, value in after.items()
-    if name not in before and name.rpartition(".")[0] in modules
-    and getattr(value, "__module__", "").startswith("explorer")
-] + [f"panel.config.{name}" for name in ("inline",) if getattr(panel.config, name)]))
+def changes(before, modules):
+    after = members()
+    return [
+        name for name, value in before.items()
+        if after.get(name) is not value and callable(value)
+    ] + [
+        name + " (new)" for name, value in after.items()
+        if name not in before and name.rpartition(".")[0] in modules
+        and getattr(value, "__module__", "").startswith("explorer")
+    ]
 """
+CODE = (
+    MEMBERS
+    + """
+before, modules = members(), set(sys.modules)
+importlib.import_module(sys.argv[1])
+import panel
+print(json.dumps(changes(before, modules) + [
+    f"panel.config.{name}" for name in ("inline",) if getattr(panel.config, name)
+]))
+"""
+)
 
 
 @pytest.mark.parametrize("module", ["explorer", "explorer.app", "explorer.app.pages"])

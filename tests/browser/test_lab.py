@@ -13,7 +13,7 @@ import nbformat
 import pytest
 from playwright.sync_api import Browser, Locator, Page
 
-from explorer.app.kit.notebook_output import SAVED
+from explorer.app.kit.words import words
 from tests.browser.conftest import ROOT, Started, Watch
 from tests.browser.visit import PATIENCE, ROW, steady, wait_until
 
@@ -32,6 +32,7 @@ matrix = FrequencyMatrix.from_array(counts, Grid.around(13.4, 52.5, 5000, shape=
     "other = Explore(matrix, mechanism='ug', epsilon=0.5)\nother",
     "app",
 ]
+SAVED = words("notebook")["Saved"]
 #: Where in them a page stands, where it is asked, and where another stands and the first once more.
 ONE, ASKED, OTHER, AGAIN = 1, 2, 3, 4
 #: The largest notebook with these pages in it.

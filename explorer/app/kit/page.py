@@ -9,18 +9,10 @@ from typing import Any, ClassVar, Self
 import panel as pn
 
 from explorer.app.compat import apply as apply_cures
-from explorer.app.kit import (
-    cell,
-    notebook_messages,
-    notebook_output,
-    notebook_places,
-    paper,
-    ui,
-)
+from explorer.app.kit import cell, notebook, paper, ui
 from explorer.app.kit.html import put
 from explorer.app.kit.message import MessageArea
 from explorer.app.kit.navigation import Link, header
-from explorer.app.kit.notebook_scripts import SCRIPTS, kernel
 from explorer.app.kit.remembered import Remembered
 from explorer.app.kit.tab import Tab, lead
 from explorer.app.kit.theme import THEME, TITLE_TOUCH, first_paint
@@ -83,13 +75,11 @@ class AppPage(pn.viewable.Viewer):
             raise InputError(f"keep is {shown(keep)}; give True for made-up data, or False.")
         self.keep, self.controls = keep, controls
         self.height = None if height is None else cell.pixels(height)
-        if kernel() is None:
+        if notebook.kernel() is None:
             apply_cures()
-        else:
-            self._in_notebook()
         # In a notebook Panel would ask the net for its scripts; the server never does.
         pn.config.inline = True
-        SCRIPTS.load()
+        self._scripts = notebook.load(keep)
         self.phone = "Mobile" in pn.state.headers.get("User-Agent", "")
         self.links = tuple(links)
         self.message, self.remembered, self.tab = MessageArea(), Remembered(), Tab()
@@ -188,22 +178,11 @@ class AppPage(pn.viewable.Viewer):
         )
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
-        why_not = notebook_places.why_not()
-        if why_not:
-            return {"text/html": notebook_places.sentence(why_not)}, {}
-        self._in_notebook()
-        view = self._create_view()
-        notebook_places.write_styles(view)
-        with notebook_output.poster(None if self.keep else self.poster()):
-            return view._repr_mimebundle_(include, exclude)
-
-    def _in_notebook(self) -> None:
-        notebook_messages.install()
-        notebook_output.write_posters()
+        return notebook.shown(self, None if self.keep else self.poster(), self._scripts)
 
     def _display_(self) -> Any:
         # marimo asks for this first; its own way with Panel refuses outputs of this size.
-        return notebook_places.Said(notebook_places.sentence("marimo"))
+        return notebook.Html(notebook.sentence("marimo"))
 
     def __panel__(self) -> Any:
         shown = cell.laid_out(self.sidebar if self.controls else [], self.body, self.height)

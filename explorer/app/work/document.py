@@ -12,8 +12,7 @@ from typing import Any
 import panel as pn
 from panel.io.state import set_curdoc
 
-from explorer.app.kit.notebook_messages import notebook_loop
-from explorer.app.kit.notebook_scripts import kernel
+from explorer.app.kit.notebook import kernel, kernel_loop
 from explorer.app.work.turns import TURNS
 from explorer.app.work.unread import FEW, backlog
 
@@ -23,7 +22,7 @@ class Visit:
 
     Attributes
     ----------
-    loop : that of the server, or of all pages of a notebook. None in a script or a test without
+    loop : that of the server, or of a notebook's kernel. None in a script or a test without
         one, where everything is done at once
     """
 
@@ -31,7 +30,7 @@ class Visit:
         self._doc: Any = pn.state.curdoc
         self._has_visitor = self._doc is not None and self._doc.session_context is not None
         in_notebook = not self._has_visitor and kernel() is not None
-        self.loop = notebook_loop() if in_notebook else _running() or self._loop_of_session()
+        self.loop = kernel_loop() if in_notebook else _running() or self._loop_of_session()
 
     def _loop_of_session(self) -> asyncio.AbstractEventLoop | None:
         # From Bokeh 3.10 on, pages are made and handlers run in threads beside the event loop.
@@ -82,16 +81,12 @@ class Visit:
                 TURNS.used(self._doc, time.monotonic() - began)
 
     def begin(self, action: Callable[[], None]) -> None:
-        """Do ``action``: at once on a server, on the loop when a notebook's cell ends."""
+        """Do ``action``: at once on a server, else on the loop, from a thread in its next turn."""
         assert self.loop is not None
-        here = _running()
-        if self._has_visitor or here is self.loop:
+        if self._has_visitor or _running() is self.loop:
             action()
-        elif here is None:
-            self.loop.call_soon_threadsafe(action)
         else:
-            # The code of a cell goes on: nothing may come between its lines.
-            here.call_soon(self.loop.call_soon_threadsafe, action)
+            self.loop.call_soon_threadsafe(action)
 
     def later(self, seconds: float, action: Callable[[], None]) -> None:
         """Do ``action`` on the event loop, without the lock, when so many seconds have passed."""

@@ -499,7 +499,10 @@ def test_a_loop_that_ends_lets_the_work_end_too() -> None:
 
 
 def test_a_loop_that_ends_takes_no_page_along(monkeypatch) -> None:
+    kernel = asyncio.new_event_loop()
+    threading.Thread(target=kernel.run_forever, daemon=True).start()
     monkeypatch.setattr(document, "kernel", object)
+    monkeypatch.setattr(document, "kernel_loop", lambda: kernel)
     going, shown = threading.Event(), threading.Event()
 
     def compute(setting):
@@ -519,3 +522,4 @@ def test_a_loop_that_ends_takes_no_page_along(monkeypatch) -> None:
         asyncio.run(change(setting))
     going.set()
     assert shown.wait(30)
+    kernel.call_soon_threadsafe(kernel.stop)

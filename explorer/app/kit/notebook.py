@@ -1,0 +1,311 @@
+"""Pages in a notebook's cell: what the saved file keeps, and the live page from the kernel.
+
+With Panel alone the output of a cell is the whole page: the exact map, exact answers and, on Panel
+1.9, the script of panel-material-ui (1.4 MB) once for each widget. A saved notebook is mailed and
+published, and its controls move although no kernel answers.
+
+Here the output is a poster of what may be published. A script asks the kernel for the page over a
+comm; the page is shown and never saved. Where no kernel answers, the poster says so. With
+``keep=True`` the page itself is in the output, and the script of the widgets once.
+
+Only public interfaces are used: Jupyter's display protocol and comms, `panel.extension`,
+`panel.viewable.Viewable.get_root`, `panel.io.notebook.render_model`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import sys
+from collections.abc import Callable
+from functools import partial
+from importlib.util import find_spec
+from typing import Any
+
+import panel as pn
+from bokeh.model import Model
+from bokeh.models import UIElement
+from panel.io.notebook import EXEC_MIME, LOAD_MIME, patch_inline_stylesheets, render_model
+from panel.models.esm import ReactComponent
+
+from explorer.app.kit.words import words
+
+Bundle = tuple[dict[str, Any], dict[str, Any]]
+
+WORDS = words("notebook")
+#: Comms of Panel with which a page is a widget of ipywidgets.
+_WIDGETS = ("ipywidgets", "vscode")
+#: A word of the script that loads BokehJS and Panel.
+_LOADS = "load_or_wait"
+#: What a component loads in place of its own copy of the script; Panel takes its default export.
+_LOADER = "const whole = await globalThis.__explorer_scripts[%s];\nexport default whole.default;"
+_SCRIPT = """<script type="text/javascript">
+(() => {
+  const held = globalThis.__explorer_scripts ??= {}
+  for (const [name, source] of Object.entries(%s)) {
+    held[name] ??= import(URL.createObjectURL(new Blob([source], {type: "text/javascript"})))
+  }
+})()
+</script>
+"""
+_POSTER = """<div id="poster-%(id)s">%(poster)s<p class="sign"><b>%(saved)s</b></p></div>
+<script type="text/javascript">
+(() => {
+  const [id, target, scripts, saved] = %(names)s
+  const place = document.getElementById("poster-" + id)
+  if (!place) return
+  const sign = place.querySelector(".sign")
+  sign.textContent = "Waiting for the kernel."
+  const silent = setTimeout(() => { sign.innerHTML = "<b>" + saved + "</b>" }, 2000)
+  const run = (code, into) => {
+    const script = document.createElement("script")
+    script.textContent = code
+    into.replaceWith(script)
+  }
+  const show = (message) => {
+    clearTimeout(silent)
+    // BokehJS may still be loading.
+    if (!window.Bokeh?.Panel) return setTimeout(show, 100, message)
+    place.innerHTML = message.content.data.html
+    // Scripts that are put in as text do not run.
+    for (const script of place.querySelectorAll("script")) run(script.textContent, script)
+  }
+  const loaded = globalThis.__explorer_loaded ??= {}
+  const load = (message) => {
+    if (loaded[scripts]) return
+    loaded[scripts] = true
+    run(message.content.data.script, document.head.appendChild(document.createElement("i")))
+  }
+  let tries = 0
+  const ask = () => {
+    const viz = window.PyViz
+    const known = viz?.comm_manager && (
+      viz.kernels?.[id] || window.comm_manager || window.Jupyter?.notebook?.kernel
+      || typeof google !== "undefined"
+    )
+    if (!known) return ++tries < 100 && setTimeout(ask, 100)
+    const fetch = (name, use) => {
+      // Every view of the output asks for itself.
+      delete viz.comms[name]
+      viz.comm_manager.get_client_comm(id, name, use)
+    }
+    if (scripts && !loaded[scripts]) fetch(scripts, load)
+    fetch(target, show)
+  }
+  ask()
+})()
+</script>
+"""
+
+
+def kernel() -> Any:
+    """The Jupyter kernel of this process, None without one; IPython is not imported for this."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    return getattr(shell, "kernel", None)
+
+
+def kernel_loop() -> asyncio.AbstractEventLoop:
+    """The event loop on which the kernel runs its cells: pages change on it and on no other."""
+    loop: asyncio.AbstractEventLoop = kernel().io_loop.asyncio_loop
+    return loop
+
+
+#: The comm under which the kernel sends BokehJS and Panel, once they are loaded.
+_SCRIPTS: list[str] = []
+
+
+def load(keep: bool = False) -> str:
+    """Load Panel, as `panel.extension` does.
+
+    Its script of 3.6 MB, which Panel writes twice into the output, is sent by the kernel, unless
+    the output is to be kept as it is.
+
+    Returns
+    -------
+    str
+        The comm under which it is sent; empty where it is in the output.
+    """
+    if keep or kernel() is None or pn.config.comms != "default":
+        pn.extension(notifications=False)
+        return ""
+    if _SCRIPTS:
+        return _SCRIPTS[0]
+    from IPython.display import publish_display_data
+    from IPython.utils.capture import capture_output
+
+    with capture_output(stdout=False, stderr=False) as captured:
+        pn.extension(notifications=False)
+    for output in captured.outputs:
+        script = output.data.get(LOAD_MIME, "")
+        if _LOADS in script:
+            target = f"explorer-scripts-{hashlib.sha256(script.encode()).hexdigest()[:16]}"
+            _answer(target, partial(_send, {"script": script}))
+            _SCRIPTS.append(target)
+        elif EXEC_MIME not in output.data:  # no page needs what Panel asks of the browser
+            publish_display_data(output.data, output.metadata)
+    return _SCRIPTS[0] if _SCRIPTS else ""
+
+
+class Output(pn.Column):
+    """A page in the output of a cell; each display has Bokeh models of its own over one state.
+
+    Parameters
+    ----------
+    page
+        What Panel can show.
+
+    Attributes
+    ----------
+    model : bokeh.model.Model
+        The root of the last display.
+    """
+
+    model: Any = None
+
+    def __init__(self, page: Any) -> None:
+        super().__init__(page, sizing_mode="stretch_width", margin=0)
+        self._sources: dict[str, str] = {}
+
+    def get_root(self, doc: Any = None, comm: Any = None, preprocess: bool = True) -> Model:
+        """The Bokeh model; as a widget it asks the net for no style sheet."""
+        self.model = super().get_root(doc, comm, preprocess)
+        if pn.config.comms not in _WIDGETS:
+            self._sources |= _take_scripts(self.model)
+        elif pn.config.inline:
+            for element in self.model.select({"type": UIElement}):
+                patch_inline_stylesheets(element)
+        return self.model
+
+    def html(self) -> str:
+        """HTML of the page as it is now."""
+        # Components that came since have whole scripts of their own.
+        self._sources |= _take_scripts(self.model)
+        return self._scripts() + str(render_model(self.model, resources="inline")[0]["text/html"])
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Bundle:
+        known = set(_targets())
+        bundle, about = super()._repr_mimebundle_(include, exclude)
+        if EXEC_MIME in about:
+            for target, opened in list(_targets().items()):
+                if target not in known:
+                    _answer(target, partial(_in_turn, opened))
+            self.model.document.on_change(_hear_all)
+            bundle = {**bundle, "text/html": self._scripts() + bundle["text/html"]}
+        return bundle, about
+
+    def _scripts(self) -> str:
+        return _SCRIPT % _in_html(self._sources) if self._sources else ""
+
+
+class _InTurn:
+    """A comm whose messages are handled on the kernel's loop, one after the other.
+
+    JupyterLab has each page's messages handled in a thread of its own (subshells). One state would
+    change from several threads at once, and what a cell prints would be lost: Panel captures all
+    that is printed while it handles a message.
+    """
+
+    def __init__(self, comm: Any) -> None:
+        self._comm = comm
+        self.send, self.close = comm.send, comm.close
+
+    def on_msg(self, handle: Callable[[Any], None]) -> None:
+        """Let ``handle`` be called with each message."""
+        loop = kernel_loop()
+        self._comm.on_msg(lambda message: loop.call_soon_threadsafe(handle, message))
+
+
+def _in_turn(opened: Callable[[Any, Any], None], comm: Any, message: Any) -> None:
+    opened(_InTurn(comm), message)
+
+
+def _send(content: dict[str, str], comm: Any, _message: Any) -> None:
+    comm.send(content)
+
+
+def _hear_all(event: Any) -> None:
+    """Let the next change of the same message be heard.
+
+    Panel handles a message within ``doc.hold()``, and holds again while a change is handled: all
+    changes after the first would wait for another message, or go back to the browser.
+    """
+    event.document.unhold()
+
+
+def shown(page: Any, poster: str | None, scripts: str = "") -> Bundle:
+    """The MIME bundle of a cell that shows a page.
+
+    Parameters
+    ----------
+    page
+        What Panel can show.
+    poster
+        The HTML that the saved notebook keeps; None keeps the page itself.
+    scripts
+        What `load` returned.
+    """
+    if pn.config.comms in _WIDGETS and find_spec("jupyter_bokeh") is None:
+        return {"text/html": sentence("Widgets")}, {}
+    output = Output(page)
+    bundle, about = output._repr_mimebundle_()
+    if poster is None or EXEC_MIME not in about:
+        return bundle, about
+    name = about[EXEC_MIME]["id"]
+    target = f"explorer-page-{name}"
+    pages = [bundle["text/html"]]
+
+    def send(comm: Any, _message: Any) -> None:
+        if pages:
+            # At once: other cells may be running.
+            comm.send({"html": pages.pop()})
+        else:
+            kernel_loop().call_soon_threadsafe(lambda: comm.send({"html": output.html()}))
+
+    _answer(target, send)
+    names = _in_html([name, target, scripts, WORDS["Saved"]])
+    text = _POSTER % {"id": name, "poster": poster, "saved": WORDS["Saved"], "names": names}
+    return {"text/html": text, EXEC_MIME: ""}, about
+
+
+def _targets() -> dict[str, Callable[[Any, Any], None]]:
+    """What the kernel does when a browser opens a comm, by the name of the comm's target."""
+    return getattr(getattr(kernel(), "comm_manager", None), "targets", {})
+
+
+def _answer(target: str, opened: Callable[[Any, Any], None]) -> None:
+    """Let the kernel, if there is one, call ``opened(comm, message)`` for comms to a target."""
+    if kernel() is not None:
+        kernel().comm_manager.register_target(target, opened)
+
+
+def _take_scripts(model: Model) -> dict[str, str]:
+    """Take the scripts out of all components of a model; scripts by the hash of their bundle."""
+    sources: dict[str, str] = {}
+    for component in model.select({"type": ReactComponent}):
+        # Without a bundle a component's script is its own; an address is short already.
+        loader = _LOADER % json.dumps(component.bundle)
+        if component.bundle and component.bundle != "url" and component.esm != loader:
+            sources[component.bundle] = component.esm
+            component.esm = loader
+    return sources
+
+
+def _in_html(value: Any) -> str:
+    """JSON that may stand inside a script element of a page."""
+    return json.dumps(value).replace("</", "<\\/").replace("<!--", "<\\!--")
+
+
+class Html:
+    """HTML in the form in which marimo asks for an output; it is not imported for this."""
+
+    def __init__(self, html: str) -> None:
+        self.html = html
+
+    def _mime_(self) -> tuple[str, str]:
+        return "text/html", self.html
+
+
+def sentence(heading: str) -> str:
+    """What stands in place of a page, as HTML."""
+    return f"<p><b>{WORDS[heading]}</b></p>"

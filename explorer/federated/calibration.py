@@ -11,7 +11,6 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import bdtr, betaln, gammaln, hyp2f1
 
 from explorer.errors import InputError
 
@@ -84,6 +83,8 @@ def fewest(size: int, dropped: float) -> int:
     >>> fewest(100, 0.1), fewest(1000, 0.1), fewest(10_000, 0.1)
     (77, 862, 8880)
     """
+    from scipy.special import bdtr
+
     expected = size * (1.0 - dropped)
     spread = math.sqrt(size * dropped * (1.0 - dropped))
     least = max(1, math.floor(expected - DEVIATIONS * spread + 1e-9))
@@ -129,6 +130,8 @@ def epsilon_of_fewer(epsilon: float, part: float) -> float:
     >>> [round(epsilon_of_fewer(0.5, a), 3) for a in (0.9, 0.5, 0.3)]
     [0.586, 1.138, 1.658]
     """
+    from scipy.special import hyp2f1
+
     if part >= 1.0:
         return epsilon
     q = math.exp(-epsilon)
@@ -174,6 +177,8 @@ def tail(epsilon: float, k: int, shape: float = 1.0) -> float:
     ... )
     True
     """
+    from scipy.special import betaln
+
     step = (shape - 1.0) / (k + 1.0)
     # 1 - q and 1 - q g, where q is near 1, too.
     rest = -math.expm1(-epsilon)
@@ -268,11 +273,15 @@ def neighbours(size: int, dropped: float, corrupt: float) -> tuple[int, int]:
 
 
 def _choose(n: int, k: int) -> float:
+    from scipy.special import gammaln
+
     return float(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
 
 
 def _hypergeometric(people: int, marked: int, drawn: int) -> tuple[np.ndarray, np.ndarray]:
     """Numbers of marked ones among those drawn, and their probabilities."""
+    from scipy.special import gammaln
+
     x = np.arange(max(0, drawn + marked - people), min(marked, drawn) + 1)
     log = gammaln(marked + 1) - gammaln(x + 1) - gammaln(marked - x + 1)
     rest = people - marked

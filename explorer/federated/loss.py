@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, hyp2f1
 
 from explorer.federated.places import Ints
 from explorer.releases.units import UNITS_PER_EPSILON
@@ -30,6 +29,8 @@ def log_probability(noise: Ints, shape: float, units: int, sensitivity: int = 1)
     >>> float(np.exp(log_probability(np.array([0]), 1.0, 10**12))[0]).__round__(6)
     0.462117
     """
+    from scipy.special import gammaln, hyp2f1
+
     decay = units / (UNITS_PER_EPSILON * sensitivity)
     q = math.exp(-decay)
     sizes, where = np.unique(np.abs(noise), return_inverse=True)

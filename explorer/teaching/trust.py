@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import hypergeom
 
 from explorer.federated import calibration
 from explorer.federated.people import People
@@ -99,6 +98,8 @@ class Shared:
     @property
     def unmasked(self) -> float:
         """Chance that t of her k neighbours are corrupt, who could rebuild her secrets together."""
+        from scipy.stats import hypergeom
+
         plan = self.plan
         others = min(self.corrupt, plan.asked - 1)
         return float(hypergeom.sf(plan.threshold - 1, plan.asked - 1, others, plan.degree))

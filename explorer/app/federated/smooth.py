@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import gaussian_filter
 
 from explorer.app.curator.comparing import Order
 from explorer.app.curator.data import CityData
@@ -107,6 +106,8 @@ def smoothed(counts: Counts) -> Counts:
     >>> int(smoothed(town).sum()), int(smoothed(town).max()) < 100
     (1000, True)
     """
+    from scipy.ndimage import gaussian_filter
+
     spread = gaussian_filter(counts.astype(np.float64), max(counts.shape) * WIDTH)
     total = int(counts.sum())
     # Whole people: each cell gets what the running total has gained by it.

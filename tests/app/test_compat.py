@@ -6,7 +6,6 @@ import asyncio
 import gc
 from contextlib import contextmanager
 from functools import partial
-from types import SimpleNamespace
 from unittest.mock import Mock
 
 import panel as pn
@@ -14,17 +13,15 @@ import pytest
 from bokeh.document import Document
 from bokeh.document.callbacks import invoke_with_curdoc
 from bokeh.io import doc as pages
-from panel import custom
 from panel.io import document
 from panel.reactive import Syncable
 
 from explorer._compat import BOKEH_GE_310, PANEL_GE_110
 from explorer.app import compat
-from explorer.app.kit import ui
 from tests.app.test_server import Running
 from tests.benchmarks.websocket_client import Client, model_with_label
 
-OLD_PANEL = pytest.mark.skipif(PANEL_GE_110, reason="Panel 1.10 sends what is queued")
+OLD_PANEL = pytest.mark.skipif(PANEL_GE_110, reason="Panel 1.10 queues events")
 OLD_BOKEH = pytest.mark.skipif(BOKEH_GE_310, reason="Bokeh 3.10 restores the document")
 
 
@@ -35,34 +32,9 @@ def applied() -> None:
 
 
 def test_a_second_call_changes_nothing() -> None:
-    before = document._dispatch_msgs, pages.patch_curdoc, custom.textwrap
+    before = document._dispatch_msgs, pages.patch_curdoc
     compat.apply()
-    assert (document._dispatch_msgs, pages.patch_curdoc, custom.textwrap) == before
-
-
-def large_scripts_dedented(monkeypatch: pytest.MonkeyPatch) -> int:
-    """How many scripts of 100 kB and more are dedented for three buttons."""
-    sizes: list[int] = []
-    counting = SimpleNamespace(dedent=lambda text: sizes.append(len(text)) or text)
-    monkeypatch.setattr(compat.textwrap, "dedent", counting.dedent)
-    # As in a cell, where the script is in the page.
-    monkeypatch.setattr(pn.config, "inline", True)
-    for _ in range(3):
-        ui.Button(label="A").get_root(Document())
-    return len([size for size in sizes if size > 100_000])
-
-
-def test_panel_dedents_the_script_of_each_component_anew(monkeypatch) -> None:
-    # When this fails, Panel dedents once: remove the cure.
-    monkeypatch.setattr(custom, "textwrap", compat.textwrap)
-    assert large_scripts_dedented(monkeypatch) == 3
-
-
-def test_with_the_cure_a_script_is_dedented_once(monkeypatch) -> None:
-    monkeypatch.setattr(custom, "textwrap", compat.textwrap)
-    compat.apply()
-    ui.Button(label="A").get_root(Document())
-    assert large_scripts_dedented(monkeypatch) == 0
+    assert (document._dispatch_msgs, pages.patch_curdoc) == before
 
 
 class Doc:

@@ -10,10 +10,13 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import signal
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any, NoReturn
 
 from explorer.commands import COMMANDS, command
@@ -26,6 +29,8 @@ from explorer.privacy.exceeded import BudgetExceeded
 from explorer.version import __version__
 
 PROGRAM = "dp-explorer"
+#: Seconds until an interrupt that came while numba compiled is tried again.
+_RETRY = 0.05
 
 
 class _Help(argparse.HelpFormatter):
@@ -142,9 +147,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             if arguments.command is None:
                 parser.print_help()
                 return 0
-            from explorer.grid.interrupts import interrupts_between_steps
-
-            with standard_input(arguments), interrupts_between_steps():
+            with standard_input(arguments), _interrupts_outside_numba():
                 arguments.run(arguments)
             sys.stdout.flush()
         return 0
@@ -162,6 +165,41 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _refuse(f"A file could not be used ({what}); check its name and its rights.")
     except MemoryError:
         return _refuse("There is not enough memory for this; give a smaller grid or fewer points.")
+
+
+@contextmanager
+def _interrupts_outside_numba() -> Iterator[None]:
+    """Raise an interrupt (Ctrl-C) only where no function of numba is running.
+
+    Python drops an exception that is raised in a callback of LLVM, and numba makes a `SystemError`
+    of one that is raised while a kernel hands its result back.
+    """
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    # A handler that the caller of `main` has set is left alone.
+    if not in_main_thread or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    retries: list[threading.Timer] = []
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        while retries:
+            retries.pop().cancel()
+        while frame is not None:
+            if frame.f_globals.get("__name__", "").partition(".")[0] in ("numba", "llvmlite"):
+                retries.append(threading.Timer(_RETRY, signal.raise_signal, [number]))
+                retries[0].daemon = True
+                retries[0].start()
+                return
+            frame = frame.f_back
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        while retries:
+            retries.pop().cancel()
 
 
 def _refuse(reason: object) -> int:

@@ -243,7 +243,8 @@ def _end_with_parent() -> None:
     parent = parent_process()
     if parent is not None:
         parent.join()
-        os._exit(1)
+        # Its handler is the system's own: the process ends whatever its main thread computes.
+        signal.raise_signal(signal.SIGTERM)
 
 
 def _truth(matrix: FrequencyMatrix, workload: Workload) -> NDArray[Any]:

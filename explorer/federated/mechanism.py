@@ -19,7 +19,6 @@ from explorer.federated.session import Session
 from explorer.federated.settings import ALGORITHMS, PAPER_START, START, Settings
 from explorer.federated.shards import Hook
 from explorer.federated.shares import checked
-from explorer.grid.interrupts import interrupts_between_steps
 from explorer.grid.kinds import alike
 from explorer.mechanisms.base import as_counts
 from explorer.points.matrix import FrequencyMatrix
@@ -249,15 +248,14 @@ class Federated(Settings):
 
     def warm_up(self, counts: Counts | None = None) -> None:
         """Compile whatever a release with these settings needs, on made-up people."""
-        with interrupts_between_steps():
-            town = np.zeros((16, 16), dtype=np.int64)
-            town[3:9, 2:5] = 100
-            # Bits that do for one's own people may be too few for these.
-            small = self.with_(
-                epsilon=1.0, people=None, shard=1_000, dropped=0.0, corrupt=0.0, bits=None
-            )
-            made = small.release(FrequencyMatrix.from_array(town), rng=0)
-            _ = made.density(), made.summary()
+        town = np.zeros((16, 16), dtype=np.int64)
+        town[3:9, 2:5] = 100
+        # Bits that do for one's own people may be too few for these.
+        small = self.with_(
+            epsilon=1.0, people=None, shard=1_000, dropped=0.0, corrupt=0.0, bits=None
+        )
+        made = small.release(FrequencyMatrix.from_array(town), rng=0)
+        _ = made.density(), made.summary()
 
 
 _ONCE = ("people", "flat", "sampling")

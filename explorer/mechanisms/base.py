@@ -13,7 +13,6 @@ from explorer.errors import InputError
 from explorer.grid import values
 from explorer.grid.cards import card
 from explorer.grid.grid import Grid
-from explorer.grid.interrupts import interrupts_between_steps
 from explorer.mechanisms.compiling import AskedNoise
 from explorer.mechanisms.decisions import UNKNOWN, Decision
 from explorer.mechanisms.declared import Declared
@@ -206,18 +205,16 @@ class Mechanism(param.Parameterized, metaclass=Declared):
         if ledger is None or not paid:
             estimate = self.plan(curator)
         else:
-            # A fault of memory in the midst of compiling would lose what was paid for.
-            with interrupts_between_steps():
-                # What cannot be made ready must fail, or be interrupted, before it is booked.
-                self.warm_up(counts)
-                booked = ledger.book(counts, curator.units, self.key, repr(self))
-                try:
-                    estimate = self.plan(curator)
-                except InputError:
-                    # Impossible by noisy figures. Closed, or a plan that kept its curator could
-                    # go on and draw what is given back here.
-                    ledger.lower(booked, curator.close())
-                    raise
+            # What cannot be made ready must fail, or be interrupted, before it is booked.
+            self.warm_up(counts)
+            booked = ledger.book(counts, curator.units, self.key, repr(self))
+            try:
+                estimate = self.plan(curator)
+            except InputError:
+                # Impossible by noisy figures. Closed, or a plan that kept its curator could
+                # go on and draw what is given back here.
+                ledger.lower(booked, curator.close())
+                raise
         drawn = Release.from_estimate(
             estimate,
             inside=getattr(self, "inside", "uniform") if d in INTERPOLATED else "uniform",
@@ -294,33 +291,32 @@ class Mechanism(param.Parameterized, metaclass=Declared):
         what = type(self), repr(self.settings())
         if what in _WARM:
             return
-        with interrupts_between_steps():
-            # With little noise no test for stopping ends it early.
-            clear = type(self)(**{**self.settings(), "epsilon": MAX_EPSILON})
-            if 2 in self.dimensions:
-                rows, cols = np.indices((64, 64))
-                crowd = (rows < 32) & (cols < 32)
-                town = np.where(crowd, 10**6, (rows + cols) % 4)
-                usual = type(self)(**{**self.settings(), "epsilon": 1.0})
-                # Few regions are counted in other ways than many, and where some end early draws
-                # come in another order.
-                quarter = town[24:40, 24:40].copy()
-                for one, counts_of in ((usual, town), (clear, quarter), (clear, town)):
-                    made = one.release(FrequencyMatrix.from_array(counts_of), rng=0)
-                    one.release(FrequencyMatrix.from_array(counts_of), rng=AskedNoise(0))
-            elif isinstance(counts, MadeUp):
-                usual = type(self)(**{**self.settings(), "epsilon": 1.0})
-                usual.release(counts.made_up(), rng=0)
-                made = clear.release(counts.made_up(), rng=0)
-            else:
-                return
-            # Made-up trips may end without regions that stand apart.
-            _ = Boxes((2, 2), 0, 0).root().halves().select(np.array([0, 3])).lower
-            # What is said and saved of a release belongs to it.
-            _ = made.density(), made.summary()
-            nobody = np.zeros(1, dtype=np.int64)
-            paid = np.array([UNITS_PER_EPSILON], dtype=np.int64)
-            ReleaseNoise().laplace(nobody, 1, paid, nobody.astype(np.uint64), "warm-up")
+        # With little noise no test for stopping ends it early.
+        clear = type(self)(**{**self.settings(), "epsilon": MAX_EPSILON})
+        if 2 in self.dimensions:
+            rows, cols = np.indices((64, 64))
+            crowd = (rows < 32) & (cols < 32)
+            town = np.where(crowd, 10**6, (rows + cols) % 4)
+            usual = type(self)(**{**self.settings(), "epsilon": 1.0})
+            # Few regions are counted in other ways than many, and where some end early draws
+            # come in another order.
+            quarter = town[24:40, 24:40].copy()
+            for one, counts_of in ((usual, town), (clear, quarter), (clear, town)):
+                made = one.release(FrequencyMatrix.from_array(counts_of), rng=0)
+                one.release(FrequencyMatrix.from_array(counts_of), rng=AskedNoise(0))
+        elif isinstance(counts, MadeUp):
+            usual = type(self)(**{**self.settings(), "epsilon": 1.0})
+            usual.release(counts.made_up(), rng=0)
+            made = clear.release(counts.made_up(), rng=0)
+        else:
+            return
+        # Made-up trips may end without regions that stand apart.
+        _ = Boxes((2, 2), 0, 0).root().halves().select(np.array([0, 3])).lower
+        # What is said and saved of a release belongs to it.
+        _ = made.density(), made.summary()
+        nobody = np.zeros(1, dtype=np.int64)
+        paid = np.array([UNITS_PER_EPSILON], dtype=np.int64)
+        ReleaseNoise().laplace(nobody, 1, paid, nobody.astype(np.uint64), "warm-up")
         _WARM.add(what)
 
     def infer(

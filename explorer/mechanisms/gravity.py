@@ -12,7 +12,6 @@ import param
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
-from explorer.grid.interrupts import interrupts_between_steps
 from explorer.mechanisms.base import Mechanism
 from explorer.mechanisms.decisions import CELL, Decision, public
 from explorer.mechanisms.figures import Figures, amount
@@ -180,10 +179,9 @@ class Gravity(Mechanism):
         what = 0 if counts is None else len(counts.domain.shape), repr(self.settings())
         if what[0] <= 2 or what in _WARM or not isinstance(counts, MadeUp):
             return
-        with interrupts_between_steps():
-            clear = self.with_(epsilon=MAX_EPSILON)
-            made = clear.release(counts.made_up(), rng=0)
-            _ = made.answer(made.boxes()[:1] / 2), made.summary()
+        clear = self.with_(epsilon=MAX_EPSILON)
+        made = clear.release(counts.made_up(), rng=0)
+        _ = made.answer(made.boxes()[:1] / 2), made.summary()
         _WARM.add(what)
 
     def _of_one_place(self) -> Mosaic:

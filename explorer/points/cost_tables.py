@@ -39,7 +39,7 @@ class Tables(NamedTuple):
     Notes
     -----
     Where a sum could pass the range of int32 the last four are empty (K = 0), and every box is
-    scanned in 64 bits.
+    scanned in 64 bits, by kernels of its own (`is_wide`).
     """
 
     counts: Ints
@@ -48,6 +48,11 @@ class Tables(NamedTuple):
     coarse: NDArray[np.int32]
     by_rows: NDArray[np.int32]
     by_columns: NDArray[np.int32]
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether sums could pass the range of int32."""
+        return self.excess.shape[2] == 0
 
 
 def tables(counts: Ints, sums: Ints) -> Tables:

@@ -18,6 +18,7 @@ not keep that.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numba import njit
@@ -33,6 +34,8 @@ from explorer.points.spreads import (
     is_narrow,
     spread,
     turn,
+    wide_cut_cost,
+    wide_spread,
 )
 
 LATTICE_BITS = spreads.LATTICE_BITS
@@ -55,12 +58,15 @@ def split_costs(tables: Tables, lower: Ints, upper: Ints, axis: Ints, cut: Ints)
     (n,) int64
     """
     costs = np.empty(len(lower), dtype=np.int64)
-    _cost_batch(tables, _own(lower), _own(upper), axis, cut, costs)
+    batch = _wide_cost_batch if tables.is_wide else _cost_batch
+    batch(tables, _own(lower), _own(upper), axis, cut, costs)
     return costs
 
 
 def costs_of_all_cuts(tables: Tables, lower: Ints, upper: Ints, axis: Ints) -> tuple[Ints, Ints]:
     """As `all_split_costs`, from tables; a small box is copied once."""
+    if tables.is_wide:
+        return all_split_costs(partial(split_costs, tables), lower, upper, axis)
     sides = (upper - lower)[np.arange(len(lower)), axis]
     offsets = np.concatenate([[0], np.cumsum(sides - 1)]).astype(np.int64)
     costs = np.empty(offsets[-1], dtype=np.int64)
@@ -106,7 +112,8 @@ def slab_costs(
     low, high = (np.tile(edges[owner], (len(start), 1)) for edges in (lower, upper))
     low[:, axis], high[:, axis] = start.ravel(), stop.ravel()
     costs = np.empty(start.shape, dtype=np.int64)
-    _spread_batch(tables, low, high, costs.reshape(-1))
+    batch = _wide_spread_batch if tables.is_wide else _spread_batch
+    batch(tables, low, high, costs.reshape(-1))
     return costs
 
 
@@ -150,6 +157,13 @@ def _cost_batch(tables, lower, upper, axis, cut, costs):  # type: ignore[no-unty
         costs[i] = cut_cost(tables, excess, box, r0, c0, r1, c1, axis[i], cut[i])
 
 
+@njit(cache=True, nogil=True)
+def _wide_cost_batch(tables, lower, upper, axis, cut, costs):  # type: ignore[no-untyped-def]
+    for i in range(len(cut)):
+        r0, c0, r1, c1 = lower[i, 0], lower[i, 1], upper[i, 0], upper[i, 1]
+        costs[i] = wide_cut_cost(tables, r0, c0, r1, c1, axis[i], cut[i])
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def _cost_all(tables, lower, upper, axis, offsets, costs):  # type: ignore[no-untyped-def]
     copy, below = np.empty(COPIED, dtype=np.int32), np.empty(COPIED + 1, dtype=np.int64)
@@ -173,3 +187,9 @@ def _cost_all(tables, lower, upper, axis, offsets, costs):  # type: ignore[no-un
 def _spread_batch(tables, lower, upper, costs):  # type: ignore[no-untyped-def]
     for i in range(len(costs)):
         costs[i] = spread(tables, lower[i, 0], lower[i, 1], upper[i, 0], upper[i, 1])
+
+
+@njit(cache=True, nogil=True)
+def _wide_spread_batch(tables, lower, upper, costs):  # type: ignore[no-untyped-def]
+    for i in range(len(costs)):
+        costs[i] = wide_spread(tables, lower[i, 0], lower[i, 1], upper[i, 0], upper[i, 1])

@@ -136,7 +136,7 @@ def _beyond(tables, r0, c0, r1, c1, t):  # type: ignore[no-untyped-def]
     return low, high
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True, error_model="numpy")
 def _scanned(tables, total, r0, c0, r1, c1):  # type: ignore[no-untyped-def]
     """Lattice value of a box whose mean lies beyond the tables."""
     cells = (r1 - r0) * (c1 - c0)
@@ -149,16 +149,20 @@ def _scanned(tables, total, r0, c0, r1, c1):  # type: ignore[no-untyped-def]
 def spread(tables, r0, c0, r1, c1):  # type: ignore[no-untyped-def]
     """Lattice value of sum |c - mu| over one box of at least a cell."""
     cells = (r1 - r0) * (c1 - c0)
-    if tables.excess.shape[2] == 0:
-        sums = tables.sums
-        total = sums[r1, c1] - sums[r0, c1] - sums[r1, c0] + sums[r0, c0]
-        t = np.int64(np.float64(total) / np.float64(cells))
-        low, high = _scan_wide(tables.counts, r0, c0, r1, c1, t)
-        return lattice(cells, total, t, low, high)
     excess, levels = tables.excess.reshape(-1), tables.excess.shape[2]
-    box = frame(tables, r0, c0, r1, c1, 0)
+    box = frame(tables, r0, c0, r1, c1, np.int64(0))
     value, total = _look_up(excess, levels, box.a, box.b, box.e, box.f, cells)
     return value if value >= 0 else _scanned(tables, total, r0, c0, r1, c1)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def wide_spread(tables, r0, c0, r1, c1):  # type: ignore[no-untyped-def]
+    """As `spread`, for sums beyond int32."""
+    cells, sums = (r1 - r0) * (c1 - c0), tables.sums
+    total = sums[r1, c1] - sums[r0, c1] - sums[r1, c0] + sums[r0, c0]
+    t = np.int64(np.float64(total) / np.float64(cells))
+    low, high = _scan_wide(tables.counts, r0, c0, r1, c1, t)
+    return lattice(cells, total, t, low, high)
 
 
 class Frame(NamedTuple):
@@ -233,12 +237,9 @@ def turn(tables, r0, c0, r1, c1, axis, copy, below):  # type: ignore[no-untyped-
 
 @njit(cache=True, nogil=True, inline="always")
 def is_copied(tables, excess, box, cells):  # type: ignore[no-untyped-def]
-    """Whether scanning a copy of a box is quicker than looking its halves up.
-
-    Maps without tables have no counts in 32 bits either: nothing of them is copied.
-    """
+    """Whether scanning a copy of a box is quicker than looking its halves up."""
     levels = tables.excess.shape[2]
-    if cells > COPIED or levels == 0:
+    if cells > COPIED:
         return False
     if cells <= _TINY:
         return True
@@ -257,7 +258,7 @@ def _distances(copy, begin, number, total):  # type: ignore[no-untyped-def]
     return np.int64(added)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True, error_model="numpy")
 def _half_of_copy(copy, begin, number, total):  # type: ignore[no-untyped-def]
     """Lattice value of n cells of a copy side by side: sum |c - mu| = sum |n c - total| / n."""
     numerator = _distances(copy, np.uint64(begin), number, total)
@@ -272,7 +273,7 @@ def cost_of_copy(copy, below, across, cells, total, cut):  # type: ignore[no-unt
     `is_narrow` holds.
     """
     middle, records = cut * across, below[np.uint64(cut)]
-    lower = _half_of_copy(copy, 0, middle, records)
+    lower = _half_of_copy(copy, np.int64(0), middle, records)
     return lower + _half_of_copy(copy, middle, cells - middle, total - records)
 
 
@@ -289,8 +290,6 @@ def is_narrow(cells, total):  # type: ignore[no-untyped-def]
 def cut_cost(tables, excess, box, r0, c0, r1, c1, axis, cut):  # type: ignore[no-untyped-def]
     """Objective of one cut of a box: `excess` are the flat tables, `box` is the box's `Frame`."""
     levels = tables.excess.shape[2]
-    if levels == 0:
-        return _cost_wide(tables, r0, c0, r1, c1, axis, cut)
     at = np.uint64(cut) * box.step
     c, d = box.c + at, box.d + at
     middle, rest = (cut - box.first) * box.across, (box.last - cut) * box.across
@@ -306,8 +305,8 @@ def cut_cost(tables, excess, box, r0, c0, r1, c1, axis, cut):  # type: ignore[no
 
 
 @njit(cache=True, nogil=True)
-def _cost_wide(tables, r0, c0, r1, c1, axis, cut):  # type: ignore[no-untyped-def]
-    """Objective of one cut of a box, for sums beyond int32."""
+def wide_cut_cost(tables, r0, c0, r1, c1, axis, cut):  # type: ignore[no-untyped-def]
+    """As `cut_cost`, for sums beyond int32."""
     if axis == 0:
-        return spread(tables, r0, c0, cut, c1) + spread(tables, cut, c0, r1, c1)
-    return spread(tables, r0, c0, r1, cut) + spread(tables, r0, cut, r1, c1)
+        return wide_spread(tables, r0, c0, cut, c1) + wide_spread(tables, cut, c0, r1, c1)
+    return wide_spread(tables, r0, c0, r1, cut) + wide_spread(tables, r0, cut, r1, c1)

@@ -90,7 +90,9 @@ class Accounts:
         self._keys: Keys = np.empty(_FIRST_ROOM, dtype=np.uint64)
         words = np.array([name + 1], dtype=np.uint64) * _GOLDEN
         # Scrambled once more, or the first pass would be the region's first child by name.
-        self._keys[:1] = mix(words if under is None else words + mix(np.array([under])))
+        # In numpy: one number needs no kernel.
+        scrambled = mix.py_func
+        self._keys[:1] = scrambled(words if under is None else words + scrambled(np.array([under])))
         self._views: dict[str, NDArray[Any]] = {}
 
     def __len__(self) -> int:
@@ -256,17 +258,8 @@ def _counted_off(number: int) -> Ints:
     """0, 1, 2, ... up to the number, or further: the same array while any book has it."""
     found = _in_use.get("numbers")
     if found is None or len(found) < number:
-        numbers = np.empty(number, np.int64)
-        _count_off(numbers)
-        _in_use["numbers"] = found = shown(numbers)
+        _in_use["numbers"] = found = shown(np.arange(number, dtype=np.int64))
     return found
-
-
-@njit(cache=True, nogil=True)
-def _count_off(numbers):  # type: ignore[no-untyped-def]
-    """Fill in 0, 1, 2, ..."""
-    for i in range(len(numbers)):
-        numbers[i] = i
 
 
 def _longer(values: NDArray[Any], number: int, size: int) -> NDArray[Any]:

@@ -234,7 +234,9 @@ class Curator(Passes):
                 self._notes.candidates.append((chosen.book, looked_at))
                 return noisy
 
-            if is_plain_preview(self._noise) and (tabled := self.__tabled) is not None:
+            tabled = self.__tabled
+            fits = tabled is not None and not tabled.tables.is_wide
+            if tabled is not None and fits and is_plain_preview(self._noise):
                 noise = self._noise.scale(sensitivity), self._noise.salts(names)
                 found, drawn = keyed.search(tabled.tables, chosen, axes, limits, each, *noise)
                 self._notes.candidates += [(chosen.book, looked_at) for looked_at in drawn]

@@ -46,7 +46,7 @@ def _uniform(key, salt):  # type: ignore[no-untyped-def]
     return (np.float64(_word(key, salt) >> np.uint64(11)) + 0.5) * 2.0**-53
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True)
 def _laplace(key, salt, decay, rest):  # type: ignore[no-untyped-def]
     """Discrete Laplace noise: the inverse distribution function of a hashed uniform.
 
@@ -72,7 +72,9 @@ def add_laplace(values, units, scale, keys, salt, noisy):  # type: ignore[no-unt
     while begin < number:
         # Neighbours mostly paid the same.
         paid = units[min(begin, len(units) - 1)]
-        end = _end_of_run(units, begin) if len(units) > 1 else number
+        end = begin + 1 if len(units) > 1 else number
+        while end < number and units[end] == paid:
+            end += 1
         decay = paid / scale
         rest = np.log1p(np.exp(-decay))
         steps = _steps_of(decay, rest, end - begin, steps)
@@ -96,35 +98,22 @@ def add_laplace(values, units, scale, keys, salt, noisy):  # type: ignore[no-unt
 
 
 @njit(cache=True, nogil=True)
-def _end_of_run(units, begin):  # type: ignore[no-untyped-def]
-    """The position behind the last that pays what the one at `begin` does."""
-    end = begin + 1
-    while end < len(units) and units[end] == units[begin]:
-        end += 1
-    return end
-
-
-@njit(cache=True, nogil=True)
 def _steps_of(decay, rest, draws, steps):  # type: ignore[no-untyped-def]
-    """What to look so many draws up in, written over `steps` if it fits; empty for a few."""
-    bits = _bits(decay, draws)
-    size = 1 << bits if bits > 0 else 0
+    """What to look so many draws up in, written over `steps` if it fits; empty where they are few.
+
+    Its size is a power of two: as many first bits of uniforms as say the noise.
+    """
+    size = 0
+    if decay >= _SLOWEST and draws >> _LEAST_BITS >= 2:
+        bits = _LEAST_BITS
+        while bits < _MOST_BITS and decay * (1 << bits) < _ENOUGH and draws >> bits > 2:
+            bits += 1
+        size = 1 << bits
     if len(steps) != size:
         steps = np.empty(size, dtype=np.int16)
     if size > 0:
         _fill_steps(decay, rest, steps)
     return steps
-
-
-@njit(cache=True, nogil=True)
-def _bits(decay, draws):  # type: ignore[no-untyped-def]
-    """First bits of uniforms that say the noise of so many draws; 0 where it is not worth it."""
-    if decay < _SLOWEST or draws >> _LEAST_BITS < 2:
-        return 0
-    bits = _LEAST_BITS
-    while bits < _MOST_BITS and decay * (1 << bits) < _ENOUGH and draws >> bits > 2:
-        bits += 1
-    return bits
 
 
 @njit(cache=True, nogil=True)
@@ -192,7 +181,8 @@ def search(
     low, high = window
     _search(
         tables, regions.lower, regions.upper, axis, low, high, units, scale, regions.keys, salts,
-        regions.ids, found, number, who, places, noisy,
+        regions.ids, np.empty(COPIED, np.int32), np.empty(COPIED + 1, np.int64), np.empty(2), found,
+        number, who, places, noisy,
     )  # fmt: skip
     took_part = number.tolist()
     # Draws that nobody took part in are noted, too, up to the first round without any.
@@ -205,14 +195,13 @@ def search(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _search(  # type: ignore[no-untyped-def]
-    tables, lower, upper, axis, low, high, units, scale, keys, salts, ids,
+    tables, lower, upper, axis, low, high, units, scale, keys, salts, ids, copy, lines, drawn,
     found, number, who, places, noisy,
 ):  # fmt: skip
-    copy, lines = np.empty(COPIED, dtype=np.int32), np.empty(COPIED + 1, dtype=np.int64)
+    # `copy` and `lines` are for `turn`; `drawn` (2,) for the values of the cuts of a round,
+    # infinite where there is none.
     excess = tables.excess.reshape(-1)
     paid, decay, rest = 0, 1.0, 0.0
-    # Values of the two cuts of a round, infinite where there is none.
-    drawn = np.empty(2)
     for i in range(len(ids)):
         if units[i] != paid:
             paid = units[i]

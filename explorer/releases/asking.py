@@ -47,8 +47,8 @@ class Asked(Protocol):
         """Variance of every coefficient, for Privlet."""
 
     @property
-    def chances(self) -> Chances:
-        """Of the maps inside."""
+    def chances(self) -> Chances | None:
+        """Of the maps inside; None without them."""
 
     @property
     def owners(self) -> NDArray[np.int32]:

@@ -22,7 +22,7 @@ class Fans(NamedTuple):
 
     Attributes
     ----------
-    of : (n,) which grid the children of a node form, or -1; empty where no node has one
+    of : (n,) which grid the children of a node form, or -1
     start : (f, d + 1) where the edges of each axis of a grid begin in ``edges``
     edges : first cell of every slab, and at the end of each axis the first cell behind it
     """
@@ -32,8 +32,8 @@ class Fans(NamedTuple):
     edges: Ints
 
 
-def fans(lower: Ints, upper: Ints, first_child: Ints, fan_out: Ints) -> Fans:
-    """The grids that children of nodes form; see `Fans`.
+def fans(lower: Ints, upper: Ints, first_child: Ints, fan_out: Ints) -> Fans | None:
+    """The grids that children of nodes form, None where no node has one; see `Fans`.
 
     Parameters
     ----------
@@ -41,7 +41,6 @@ def fans(lower: Ints, upper: Ints, first_child: Ints, fan_out: Ints) -> Fans:
     first_child, fan_out : (n,) the first of each node's children, which stand side by side, and
         how many there are
     """
-    axes = lower.shape[1]
     of, used = np.full(len(lower), -1, dtype=np.int64), 0
     starts: list[Ints] = []
     edges: list[Ints] = []
@@ -56,8 +55,7 @@ def fans(lower: Ints, upper: Ints, first_child: Ints, fan_out: Ints) -> Fans:
         edges += grid
         used = int(ends[-1])
     if not starts:
-        nothing = np.empty(0, dtype=np.int64)
-        return Fans(nothing, np.empty((0, axes + 1), dtype=np.int64), nothing)
+        return None
     return Fans(of, np.array(starts, dtype=np.int64), np.concatenate(edges))
 
 

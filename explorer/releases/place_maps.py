@@ -125,10 +125,6 @@ class Chances(NamedTuple):
     whole: Floats
 
 
-NO_MAPS = Chances(np.zeros(0), np.zeros(0, np.int64), np.zeros((0, 2), np.int64), np.zeros((0, 0)))
-"""Of no places: counts lie evenly."""
-
-
 @dataclass(frozen=True, eq=False)
 class PlaceMaps:
     """The maps of all k places, in the order of the axes: place p has axes 2 p and 2 p + 1."""

@@ -22,7 +22,7 @@ from explorer.releases.facts import by_stage, checked, described
 from explorer.releases.in_words import sentence
 from explorer.releases.inference import Estimate
 from explorer.releases.interpolation import SLOPE, interpolate
-from explorer.releases.place_maps import NO_MAPS, Chances, PlaceMaps
+from explorer.releases.place_maps import Chances, PlaceMaps
 from explorer.releases.questions import Questions
 from explorer.releases.sampling import Sampled
 from explorer.releases.shown import Shown
@@ -354,10 +354,10 @@ class Release(Questions, Shown, Sampled):
         return self._density
 
     @cached_property
-    def chances(self) -> Chances:
-        """What the maps inside say of every node; nothing without them."""
+    def chances(self) -> Chances | None:
+        """What the maps inside say of every node; None without them."""
         tree, maps = self.tree, self.maps_inside
-        return NO_MAPS if maps is None else maps.over(tree.lower, tree.upper)
+        return None if maps is None else maps.over(tree.lower, tree.upper)
 
     @cached_property
     def owners(self) -> NDArray[np.int32]:

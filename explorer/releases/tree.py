@@ -20,7 +20,7 @@ from explorer.releases.grid_table import FEWEST, MANY_BOXES, GridTable
 from explorer.releases.inference import Estimate, add_down
 from explorer.releases.nodes import count_leaves, depths, inner_end, span
 from explorer.releases.painting import paint
-from explorer.releases.place_maps import NO_MAPS, Chances, parts_by_maps
+from explorer.releases.place_maps import Chances, parts_by_maps
 from explorer.releases.transcript import Booked, Transcript
 
 Floats = NDArray[np.float64]
@@ -143,7 +143,7 @@ class Tree:
         smooth(self.parent, alone, below, final)
         return np.sqrt(np.maximum(final, 0.0))
 
-    def integrate(self, boxes: Floats, maps: Chances = NO_MAPS) -> tuple[Floats, Floats, Ints]:
+    def integrate(self, boxes: Floats, maps: Chances | None = None) -> tuple[Floats, Floats, Ints]:
         """Counts in m boxes, the variance of their noise, and the leaves each touches.
 
         Parameters
@@ -160,7 +160,7 @@ class Tree:
         children alone, a draw of variance s of the node itself turns them into
         q - c^2/(B + s), c s/(B + s) and B s/(B + s).
         """
-        many = len(boxes) >= MANY_BOXES and len(maps.start) == 0
+        many = len(boxes) >= MANY_BOXES and maps is None
         if many and self._grid_table is not None:
             return self._grid_table.integrate(boxes)
         values, variances = np.zeros((2, len(boxes)))
@@ -187,7 +187,7 @@ class Tree:
         return values, variances, leaves
 
     @cached_property
-    def _fans(self) -> Fans:
+    def _fans(self) -> Fans | None:
         return fans(self.lower, self.upper, self.first_child, self.fan_out)
 
     @cached_property
@@ -344,20 +344,25 @@ def _integrate(  # type: ignore[no-untyped-def]
     above = np.empty(len(parent), dtype=np.int64)
     part = np.empty(len(parent))
     shared = np.empty(len(parent))
-    # Leaves that it cuts through, where maps are to say which part of them lies inside.
-    mapped = len(maps[1]) > 0
-    cut = np.empty(len(parent) if mapped else 0, dtype=np.int64)
-    of = np.empty_like(cut)
-    low, high = np.empty((2, lower.shape[1]), dtype=np.int64)
+    # What is not there is None: numba then leaves the branches out, and compiles half as much.
+    if maps is not None:
+        # Leaves that a box cuts through: the maps say which part of them lies inside.
+        cut, of = np.empty((2, len(parent)), dtype=np.int64)
+    if grids is not None:
+        low, high = np.empty((2, lower.shape[1]), dtype=np.int64)
     for m in range(len(boxes)):
-        ends, cuts = 0, 0
+        ends = 0
+        if maps is not None:
+            cuts = 0
         answer = 0.0
         leaves = 0
         root_part = 0.0
-        begin, steps, owner, done, fan = 0, 1, -1, 0, -1
+        begin, steps, owner, done, fan = 0, np.int64(1), -1, 0, np.int64(-1)
         while True:
             for step in range(steps):
-                i = begin + (step if fan < 0 else child_of(fan, grids, low, high, step))
+                i = begin + step
+                if grids is not None and fan >= 0:
+                    i = begin + child_of(fan, grids, low, high, step)
                 weight, whole = share_inside(boxes, m, lower, upper, i)
                 if weight == 0.0:
                     continue
@@ -366,7 +371,7 @@ def _integrate(  # type: ignore[no-untyped-def]
                     ends += 1
                     continue
                 leaves += count[i]
-                if mapped and not whole:
+                if maps is not None and not whole:
                     cut[cuts], of[cuts] = i, owner
                     cuts += 1
                     continue
@@ -376,11 +381,12 @@ def _integrate(  # type: ignore[no-untyped-def]
                 break
             owner = done
             begin, steps = first_child[queue[done]], fan_out[queue[done]]
-            fan = grids.of[queue[done]] if len(grids.of) > 0 else -1
-            if fan >= 0:
-                steps = touched(boxes, m, fan, grids, low, high)
+            if grids is not None:
+                fan = grids.of[queue[done]]
+                if fan >= 0:
+                    steps = touched(boxes, m, fan, grids, low, high)
             done += 1
-        if cuts > 0:
+        if maps is not None:
             weights = parts_by_maps(boxes, m, lower, upper, cut[:cuts], maps)
             for k in range(cuts):
                 i, owner, weight = cut[k], of[k], weights[k]

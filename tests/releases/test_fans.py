@@ -7,7 +7,6 @@ from explorer import Gravity, TripDomain, TripMatrix
 from explorer.grid.grid import Grid
 from explorer.releases import fans as fan_module
 from explorer.releases.fans import fans
-from explorer.releases.place_maps import NO_MAPS
 from explorer.releases.tree import Tree
 
 RNG = np.random.default_rng(8)
@@ -39,7 +38,7 @@ def test_answers_are_those_of_a_look_at_every_child(spread, monkeypatch) -> None
     monkeypatch.setattr(fan_module, "FEWEST", 10**9)
     assert len(plain._fans.of) == 0
     inside = release.maps_inside
-    maps = NO_MAPS if inside is None else inside.over(tree.lower, tree.upper)
+    maps = None if inside is None else inside.over(tree.lower, tree.upper)
     for quick, slow in zip(tree.integrate(boxes, maps), plain.integrate(boxes, maps), strict=True):
         np.testing.assert_array_equal(quick, slow)
 

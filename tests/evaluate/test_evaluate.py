@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
 import threading
+import time
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -207,6 +213,52 @@ def test_closing_the_generator_ends_the_processes():
     next(flow)
     flow.close()
     assert set(multiprocessing.active_children()) <= before
+
+
+PARENT = """
+import multiprocessing, time
+from explorer.evaluate import plan, runs, workloads
+from tests.helpers import city
+
+if __name__ == "__main__":
+    asked = workloads(["random"], (32, 32), n=50)
+    flow = runs(city((32, 32), 4000), plan(["uniform"], [0.1], 10**6), asked, jobs=2)
+    next(flow)
+    print(*(child.pid for child in multiprocessing.active_children()), flush=True)
+    time.sleep(600)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes in /proc")
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT])
+def test_workers_end_with_the_process_that_began_them(tmp_path, end):
+    """Idle ones, too: Ctrl-C and a kill leave no process behind."""
+    script = tmp_path / "parent.py"
+    script.write_text(PARENT)
+    parent = subprocess.Popen(
+        [sys.executable, str(script)],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])},
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+    )  # fmt: skip
+    try:
+        assert parent.stdout is not None
+        workers = [int(pid) for pid in parent.stdout.readline().split()]
+        assert len(workers) == 2
+        parent.send_signal(end)
+        parent.wait(60)
+        patience = time.monotonic() + 60
+        while any(_runs(pid) for pid in workers) and time.monotonic() < patience:
+            time.sleep(0.05)
+        assert not any(_runs(pid) for pid in workers)
+    finally:
+        parent.kill()
+        parent.wait()
+
+
+def _runs(pid):
+    """Whether a process has not ended; one that no process waits for stays in the table."""
+    status = Path(f"/proc/{pid}/stat")
+    return status.exists() and status.read_text().rpartition(")")[2].split()[0] != "Z"
 
 
 def test_a_worker_that_is_killed_is_one_sentence_and_what_is_finished_stays(tmp_path):

@@ -71,10 +71,12 @@ def test_the_kernel_finds_what_asking_for_every_draw_finds(monkeypatch, name):
     counts, parts, bound = MAPS[name]
     unit = "point" if bound == 1 else "user"
     matrix = FrequencyMatrix(counts, Grid.cells(counts.shape), bound, unit)
+    # Counts beyond 32 bits have no tables: every source asks for its draws, one by one.
+    unused = cuts if matrix.total < 2**31 else keyed
     looked_at = 0
     for case in [(a, rule, T) for a in (0, 1, None) for rule in RULES for T in (1, 2, 3, 4, 5, 6)]:
         with monkeypatch.context() as patch:
-            patch.setattr(cuts, "search", None)
+            patch.setattr(unused, "search", None)
             in_one_go = searched(PreviewNoise(5), matrix, parts, *case)
         with monkeypatch.context() as patch:
             patch.setattr(keyed, "search", None)

@@ -50,7 +50,7 @@ def grid(*edges: list[int]) -> tuple[np.ndarray, np.ndarray]:
     return low.astype(np.int64), high.astype(np.int64)
 
 
-def under_a_root(lower: np.ndarray, upper: np.ndarray) -> fan_module.Fans:
+def under_a_root(lower: np.ndarray, upper: np.ndarray) -> fan_module.Fans | None:
     """What is found where these are all children of one node."""
     n = len(lower)
     lower, upper = np.vstack([lower.min(0), lower]), np.vstack([upper.max(0), upper])

@@ -176,7 +176,7 @@ def test_a_cell_shows_reacts_and_is_saved_without_the_truth(browser: Browser, la
     page.mouse.down()
     page.mouse.move(x + 60, y + 50, steps=8)
     page.mouse.up()
-    one.get_by_text("Q3", exact=True).first.wait_for()
+    one.get_by_role("textbox", name="box of Q3").wait_for()
 
     colours = "rows => rows.map(row => getComputedStyle(row).color)"
     assert len({*one.locator(ROW).evaluate_all(colours)}) == 1

@@ -46,9 +46,9 @@ FIGURES = (
     ("scripts", "MB"),
 )
 PREVIEW = """
-from explorer import HTF
 import numpy as np
-HTF(epsilon=1).preview(np.ones((256, 256), int), rng=1)
+from explorer import HTF
+HTF(epsilon=1).release(np.ones((256, 256), int), rng=1)
 """
 
 

@@ -56,7 +56,7 @@ def forget_scripts() -> bool:
     return True
 
 
-def _forget(which: weakref.ref[Any], _context: Any = None) -> None:
+def _forget(which: weakref.ref[Any], _context: Any) -> None:
     for each in _made.pop(which(), []):
         source = each()
         if source is not None:

@@ -253,14 +253,10 @@ def shown(page: Any, poster: str | None, scripts: str = "") -> Bundle:
         return bundle, about
     name = about[EXEC_MIME]["id"]
     target = f"explorer-page-{name}"
-    pages = [bundle["text/html"]]
 
     def send(comm: Any, _message: Any) -> None:
-        if pages:
-            # At once: other cells may be running.
-            comm.send({"html": pages.pop()})
-        else:
-            kernel_loop().call_soon_threadsafe(lambda: comm.send({"html": output.html()}))
+        # As it is by then: what was sent before a browser was there is lost.
+        kernel_loop().call_soon_threadsafe(lambda: comm.send({"html": output.html()}))
 
     _answer(target, send)
     names = _in_html([name, target, scripts, WORDS["Saved"]])

@@ -24,18 +24,16 @@ from explorer.app import compat
 from explorer.app import pages as registry
 from explorer.app.kit.reach import Reach
 from explorer.app.pages import Page
-from explorer.app.work import early_changes, faults, leaving, limits, unread
+from explorer.app.work import faults, limits
+from explorer.app.work.access import HEADERS, Access, Admission, health
 from explorer.app.work.addresses import own_name
-from explorer.app.work.admission import Admission
-from explorer.app.work.doors import guard, health, sessions
-from explorer.app.work.intake import MOST_OF_FILE
-from explorer.app.work.leaving import keep_little_free, keep_what_is_there
+from explorer.app.work.content import Contents
 from explorer.app.work.passwords import read_passwords
-from explorer.app.work.shells import prime
 from explorer.errors import InputError
 from explorer.grid.apart.limits import SUPPORTED
 from explorer.grid.apart.reading import UNLIMITED
 from explorer.serving.ending import run_until_told
+from explorer.serving.heads import write_faults
 from explorer.serving.hosts import allowed_origins, checked_host
 from explorer.serving.names import own_names
 from explorer.serving.ports import unusable, usable_port
@@ -43,9 +41,8 @@ from explorer.serving.ports import unusable, usable_port
 if TYPE_CHECKING:
     from explorer.scenario import Scenario, Story
 
-#: Bytes that may be sent with a request: there is one form, of a name and a password.
-_MOST_SENT = 64_000
 _EVERYBODY = Admission()
+_NOT_MADE = "This page could not be made. Reload it, or ask for what the server wrote about it."
 #: Seconds that getting ready takes at most, as a rule, where all is compiled already.
 _PATIENCE = 15.0
 #: What is said once they have passed.
@@ -146,13 +143,11 @@ def serve(
         teach_at = teachers.address
         begin["teachers"] = teachers
     _prepare_process()
-    if start:
-        keep_little_free()
     if warm:
         with _told_if_long(say):
             warm_up(city, shown, **choices)
     admission = Admission(passwords, class_only, proxied)
-    more = story, admission, teach_at, warm
+    more = story, admission, teach_at
     return _listen(shown, first, begin, address, where, open, start, say, *more)
 
 
@@ -161,10 +156,6 @@ def _prepare_process() -> None:
     compat.apply()
     # Nothing is asked of the net.
     pn.config.inline = True
-    early_changes.send_early_changes()
-    limits.slow_down_floods()
-    unread.drop_who_never_reads()
-    leaving.forget_scripts()
     faults.write_briefly()
     # A browser sends a model whole that it got with a change: no fault, and no line in the log.
     warnings.filterwarnings("ignore", "reference already known", BokehUserWarning)
@@ -221,12 +212,10 @@ def _listen(
     story: Story | None = None,
     admission: Admission = _EVERYBODY,
     teach_at: str = "",
-    warm: bool = False,
 ) -> Any:
     """Serve ``shown``, the page ``first`` at the root too, each made with ``begin``.
 
-    A visitor of the page ``first`` begins with ``story``, a teacher with ``teach_at``; a ``warm``
-    server has all frames before anybody asks.
+    A visitor of the page ``first`` begins with ``story``, a teacher with ``teach_at``.
     """
     port, hosts = where
     # Checks for whoever writes a page, a tenth of the time of opening one: tests make them.
@@ -243,16 +232,24 @@ def _listen(
         links = shown if len(shown) > 1 else ()
         before = admission.gates(port, routes, [page.address for page in registry.PAGES])
 
+        contents = Contents()
+
         def maker(key: str) -> Callable[[], Any]:
             def make() -> Any:
                 # Loaded when it is first opened.
                 kind = pages[key].load()
                 more = {"reach": reach} if kind.INVITES else {}
-                page: Any = kind.served(links, **begin, **more)
-                page.signed_in = own_name()
-                if story is not None and key == first:
-                    page.begin_story(story)
-                return page.page()
+                window = kind.empty(links)
+
+                def fill() -> None:
+                    page: Any = kind.served(links, **begin, **more)
+                    page.signed_in, page.window = own_name(), window
+                    if story is not None and key == first:
+                        page.begin_story(story)
+                    page.page()
+
+                contents.put_off(fill, lambda: window.fill([pn.pane.Markdown(_NOT_MADE)]))
+                return window
 
             return make
 
@@ -273,15 +270,14 @@ def _listen(
             # What proves somebody stays out of the token that stands in a page.
             exclude_cookies=[*before.cookies],
             exclude_headers=["Cookie"],
-            http_server_kwargs={"max_body_size": _MOST_SENT},
-            websocket_max_message_size=MOST_OF_FILE,
+            transforms=[HEADERS],
+            log_function=write_faults,
+            **limits.OPTIONS,
         )
-        guard(server, origins, routes, before.gates, proxied=admission.proxied)
+        Access(server, origins, routes, contents, before.gates, proxied=admission.proxied)
     except OSError as error:
         # Taken between the look at it and this.
         raise unusable(port, address, error) from error
-    if warm:
-        prime(server, routes)
     if not SUPPORTED:
         say(UNLIMITED)
     say(f"The explorer is at http://localhost:{server.port} (stop it with Ctrl-C)")
@@ -290,15 +286,14 @@ def _listen(
     if open:
         server.io_loop.add_callback(server.show, teach_at or "/")
     if start:
-        if warm:
-            keep_what_is_there()
+        limits.collect_garbage_less_often()
         run_until_told(server, say)
     return server
 
 
 def _state(server: Any) -> dict[str, float]:
     """How a server is, without a count of anything that is on its pages."""
-    found: dict[str, float] = {"sessions": sessions(server)}
+    found: dict[str, float] = {"sessions": len(server.get_sessions())}
     # Elsewhere than on Linux nothing is said of memory.
     with contextlib.suppress(OSError):
         pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])

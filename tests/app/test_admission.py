@@ -281,7 +281,7 @@ def test_a_connection_that_sends_too_large_a_message_is_closed(started, caplog) 
     running = started()
 
     async def visit() -> None:
-        for size, closed in ((900_000, False), (1_100_000, True), (13_000_000, True)):
+        for size, closed in ((900_000, False), (2_100_000, True), (13_000_000, True)):
             token = token_of(await running.get("class"))
             request = HTTPRequest(
                 f"ws://{running.url}/class/ws", headers={"Origin": f"http://{running.url}"}

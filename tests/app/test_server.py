@@ -15,16 +15,17 @@ import panel as pn
 import pytest
 from bokeh.models import ImportedStyleSheet
 from bokeh.util.token import generate_jwt_token, get_session_id
-from panel.links import Callback
 from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest
 from tornado.websocket import websocket_connect
 
-from explorer.app import serve
+from explorer.app import ClassResult, serve
 from explorer.app import server as server_module
+from explorer.app.work import limits
 from explorer.cli import main
 from explorer.errors import InputError
 from explorer.serving import entrance
 from explorer.serving.ports import usable_port
+from tests.benchmarks.websocket_client import Client
 from tests.helpers import needs_ipv6
 
 
@@ -180,61 +181,90 @@ def test_who_opens_pages_without_end_is_put_off_and_the_page_tries_again(monkeyp
         late = next(each for each in found if each.code == 429)
         assert "tries again by itself" in late.body.decode()
         assert late.headers["Retry-After"] == str(entrance.AGAIN)
-        before = json.loads((await running.get("health")).body)["sessions"]
         assert [each.code for each in found] == [200] * 3 + [429] * 2
-        assert before == 1, "content is made for the frame alone, and then for who comes for it"
 
     running.do(visit)
     running.stop()
 
 
-def test_a_page_that_nobody_comes_for_is_a_frame_and_nothing_stays(running) -> None:
+def made(server) -> list[bool]:
+    """Whether each session's page has its content."""
+    documents = [session.document for session in server.get_sessions()]
+    return [len(document.models) > 20 for document in documents]
+
+
+def test_content_is_made_for_those_who_come_for_it_alone(running) -> None:
     async def visit() -> None:
-        first = await running.get("class")
-        before = json.loads((await running.get("health")).body)["sessions"]
-        others = [await running.get("class") for _ in range(5)]
-        assert json.loads((await running.get("health")).body)["sessions"] == before
-        # Each has a token of its own, and else what the first has, but for the early websocket.
-        tokens = {token_of(each) for each in (first, *others)}
-        assert len(tokens) == 6
-        frames = {each.body.decode().replace(token_of(each), "") for each in others}
-        assert len(frames) == 1
-        assert (
-            first.body.decode().replace(token_of(first), "").splitlines()[-30:]
-            == (frames.pop().splitlines()[-30:])
-        )
-        # Who brings a token has the content made.
-        assert '"ACK"' in await running.document(token_of(others[0]), "class/")
-        assert json.loads((await running.get("health")).body)["sessions"] == before + 1
+        pages = [await running.get("class") for _ in range(3)]
+        assert made(running.server) == [False] * 3
+        # The first script of a page asks for its content, and its websocket, too.
+        session = re.search(r'"Explorer-Session": "([^"]+)"', pages[0].body.decode())[1]
+        asked = await running.get("class/ws", **{"Explorer-Session": session})
+        assert (asked.code, asked.body) == (204, b"")
+        while not any(made(running.server)):
+            await asyncio.sleep(0.02)
+        assert sorted(made(running.server)) == [False, False, True]
+        for page in pages[:2]:
+            assert '"ACK"' in await running.document(token_of(page), "class/")
+        assert sorted(made(running.server)) == [False, True, True]
+        # Nothing is made for an id that was chosen.
+        asked = await running.get("class/ws", **{"Explorer-Session": "chosen"})
+        assert asked.code == 204
+        assert sorted(made(running.server)) == [False, True, True]
 
     running.do(visit)
 
 
-def test_who_has_left_leaves_nothing_behind(running) -> None:
-    before = {*Callback.registry}
+def test_content_that_cannot_be_made_is_a_sentence(running, monkeypatch, caplog) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise RuntimeError("4711")
+
+    monkeypatch.setattr(ClassResult, "served", fails)
 
     async def visit() -> None:
-        await running.get("class")
-        token = token_of(await running.get("class"))
-        await running.document(token, "class/")
-        session = running.server.get_session("/class", get_session_id(token))
+        client = Client(running.server.port, "class")
+        document = await client.open()
+        assert "This page could not be made" in document
+        assert "4711" not in document
+        client.close()
+
+    running.do(visit)
+    assert "4711" in caplog.text
+
+
+def test_a_page_that_nobody_comes_for_is_given_up(monkeypatch) -> None:
+    quick = {"unused_session_lifetime_milliseconds": 1, "check_unused_sessions_milliseconds": 20}
+    monkeypatch.setattr(limits, "OPTIONS", {**limits.OPTIONS, **quick})
+    running = Running()
+
+    async def visit() -> None:
+        page = await running.get("class")
+        token = token_of(page)
+        client = Client(running.server.port, "class")
+        await client.open()
+        while len(running.server.get_sessions()) > 1:
+            await asyncio.sleep(0.02)
+        (session,) = running.server.get_sessions()
+        assert session.connection_count == 1, "the one that a browser has stays"
         gone.append(weakref.ref(session.document))
-        assert {*Callback.registry} - before, "the page has scripts"
         del session
-        for context in running.application._applications.values():
-            for each in [*context._sessions.values()]:
-                # As when the connection is lost.
-                each._subscribed_connections.clear()
-                each.request_expiration()
-            await context._cleanup_sessions(0)
-        assert not {*Callback.registry} - before
+        # A token is good for a while: its session is made again, with its content and styles.
+        late = Client(running.server.port, "class")
+        document = await late.connect(token)
+        assert "Class code" in document
+        assert "https://" not in "".join(re.findall(r'"url":"[^"]*', document))
+        late.close()
+        client.close()
+        while running.server.get_sessions():
+            await asyncio.sleep(0.02)
         await asyncio.sleep(0.5)
 
     gone: list[weakref.ref] = []
     running.do(visit)
+    running.stop()
     for _ in range(3):
         gc.collect()
-    assert [each() for each in gone] == [None]
+    assert [each() for each in gone] == [None], "its document is given back"
 
 
 def test_a_frame_is_in_the_theme_that_is_asked_for(running) -> None:
@@ -256,13 +286,11 @@ def test_content_that_is_made_late_knows_the_address_and_takes_no_style_from_els
     running,
 ) -> None:
     async def visit() -> None:
-        await running.get("class?class=ABCDEFGH")
         token = token_of(await running.get("class?class=ABCDEFGH"))
         await running.document(token, "class/")
         session = running.server.get_session("/class", get_session_id(token))
         doc = session.document
         assert doc.session_context.request.arguments == {"class": [b"ABCDEFGH"]}
-        assert doc.session_context.request.uri == "/class?class=ABCDEFGH"
         sheets = [
             each.url for root in doc.roots for each in root.select({"type": ImportedStyleSheet})
         ]
@@ -357,7 +385,6 @@ def test_who_waits_long_for_the_first_start_is_told_why(monkeypatch, patience) -
     said: list[str] = []
     monkeypatch.setattr(server_module, "_PATIENCE", patience)
     monkeypatch.setattr(server_module, "warm_up", lambda *_, **__: time.sleep(0.3))
-    monkeypatch.setattr(server_module, "prime", lambda *_: None)
     serve("madeup", port=0, open=False, warm=True, start=False, say=said.append).stop()
     told = said.count(server_module.COMPILING)
     assert told == (patience < 1)

@@ -14,6 +14,8 @@ from websocket_client import model_with_label
 
 #: Bytes that the system may take for a client that does not.
 _ROOM = 4096
+#: The opcode of a ping; those of Tornado are empty.
+_PING = 9
 
 
 class Silent:
@@ -52,6 +54,8 @@ class Silent:
         while b"\r\n\r\n" not in self._rest:
             self._rest += self._socket.recv(_ROOM)
         self._rest = self._rest.partition(b"\r\n\r\n")[2]
+        while '"ACK"' not in self._text():
+            pass
         self._send("PULL-DOC-REQ", {})
         while True:
             model = model_with_label(self._text(), label)
@@ -77,8 +81,11 @@ class Silent:
             self._socket.sendall(b"\x81" + size + bytes(4) + text)
 
     def _text(self) -> str:
-        """The next message."""
-        length = self._take(2)[1] & 0x7F
+        """The next message; pings before it are answered."""
+        while (head := self._take(2))[0] & 0x0F == _PING:
+            self._take(head[1])
+            self._socket.sendall(b"\x8a\x80" + bytes(4))
+        length = head[1] & 0x7F
         if length == 126:
             length = int.from_bytes(self._take(2), "big")
         elif length == 127:

@@ -25,25 +25,37 @@ class Client:
         self._base, self._path = f"localhost:{port}", path
         self._socket: WebSocketClientConnection | None = None
 
-    async def open(self) -> str:
+    async def open(self, *, ready: bool = True) -> str:
         """Get the page, connect, pull the document, say that it is ready; returns it as JSON."""
+        document = await self.connect(await self.ask())
+        if ready:
+            self.ready()
+        return document
+
+    async def ask(self) -> str:
+        """Get the page; returns the token in it."""
         page = await AsyncHTTPClient().fetch(
             f"http://{self._base}/{self._path}", request_timeout=120
         )
         found = re.search(r'"token":\s*"([^"]+)"', page.body.decode())
         assert found is not None, "the page holds no token"
+        return found[1]
+
+    async def connect(self, token: str) -> str:
+        """Connect and pull the document; returns it as JSON."""
         route = self._path.partition("?")[0]
         address = f"ws://{self._base}/{route + '/' if route else ''}ws"
         request = HTTPRequest(address, headers={"Origin": f"http://{self._base}"})
         self._socket = await websocket_connect(
-            request, subprotocols=["bokeh", found[1]], max_message_size=50_000_000
+            request, subprotocols=["bokeh", token], max_message_size=50_000_000
         )
         await self._message()
         self._send("PULL-DOC-REQ", {})
-        document = json.dumps(await self._message(), separators=(",", ":"))
-        ready = {"type": "event", "name": "document_ready", "values": {"type": "map"}}
-        self.event(ready)
-        return document
+        return json.dumps(await self._message(), separators=(",", ":"))
+
+    def ready(self) -> None:
+        """Say that the page stands in the browser."""
+        self.event({"type": "event", "name": "document_ready", "values": {"type": "map"}})
 
     async def parts(self) -> AsyncIterator[str | bytes]:
         """Every part of every message that arrives, until the connection ends."""

@@ -26,6 +26,7 @@ from explorer.app.kit import ui
 from explorer.app.kit.keys import Keys
 from explorer.app.kit.map_parts import Tag
 from explorer.app.kit.map_tools import ZOOMS, MapTools
+from explorer.app.kit.page import starts_dark
 from explorer.app.work.document import held, soon
 from explorer.grid.grid import Grid
 from explorer.grid.range_queries import Queries
@@ -45,7 +46,7 @@ class MapPage(CuratorPage):
     after each kind of change.
     """
 
-    SKETCHED = 2
+    DRAWER, SKETCHED = True, 2
     #: Columns of the table of boxes besides names and edges.
     columns: ClassVar[Any]
     #: Choices that need another picture, and those that need none.
@@ -63,7 +64,7 @@ class MapPage(CuratorPage):
         """The first choices; the palette is that of the theme where nobody has chosen it."""
         state = super().begin(opening, city, choices)
         chosen = "palette" in choices or opening.scenario is not None
-        self._palette = ThemedPalette(state, self._dark(), chosen)
+        self._palette = ThemedPalette(state, starts_dark(), chosen)
         return state
 
     def themed(self, dark: bool) -> None:

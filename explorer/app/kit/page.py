@@ -13,7 +13,7 @@ from explorer.app.kit import cell, notebook, paper, ui
 from explorer.app.kit.html import put
 from explorer.app.kit.message import MessageArea
 from explorer.app.kit.navigation import Link, header
-from explorer.app.kit.remembered import Remembered
+from explorer.app.kit.remembered import COOKIE, Remembered, read
 from explorer.app.kit.tab import Tab, lead
 from explorer.app.kit.theme import THEME, TITLE_TOUCH, first_paint
 from explorer.errors import InputError
@@ -56,8 +56,11 @@ class AppPage(pn.viewable.Viewer):
     BADGE: ClassVar[str] = ""
     #: Whether it invites others, and is told how they come to the server (``reach``).
     INVITES: ClassVar[bool] = False
-    #: How many maps the sketch shows that stands there until the page does.
+    #: What the sketch shows that stands there until the page does: a drawer, so many maps.
+    DRAWER: ClassVar[bool] = False
     SKETCHED: ClassVar[int] = 0
+    #: The page without content that the browser has already; None makes one.
+    window: ui.Page | None = None
     #: The name by which the visitor has signed in; "" where nobody has to.
     signed_in: str = ""
 
@@ -80,7 +83,7 @@ class AppPage(pn.viewable.Viewer):
         # In a notebook Panel would ask the net for its scripts; the server never does.
         pn.config.inline = True
         self._scripts = notebook.load(keep)
-        self.phone = "Mobile" in pn.state.headers.get("User-Agent", "")
+        self.phone = _on_phone()
         self.links = tuple(links)
         self.message, self.remembered, self.tab = MessageArea(), Remembered(), Tab()
         self.sidebar: list[Any] = []
@@ -105,47 +108,44 @@ class AppPage(pn.viewable.Viewer):
     def close(self) -> None:
         """Stop whatever runs: the visit has ended."""
 
-    def page(self) -> ui.Page:
-        """The page with bar, drawer and theme toggle."""
-        drawer: dict[str, Any] = {}
-        if self.sidebar:
-            drawer = {
-                "sidebar": self.sidebar,
-                "sidebar_width": 288,
-                "sidebar_open": not self.phone,
-                "sidebar_resizable": False,
-            }
-        self.message.over_window()
-        # On a phone links leave no room for a long title, and they do not name the page itself.
-        paper.prepare()
-        short = next((each.title for each in self.links if each.key == self.KEY), self.TITLE)
-        dark = self._dark()
+    @classmethod
+    def empty(cls, links: Sequence[Link] = ()) -> ui.Page:
+        """The page of the current visitor without its content: title, theme and a sketch."""
+        notebook.load()
+        dark = starts_dark()
         if pn.state.curdoc is not None:
             # Of this page: without it a page that was made elsewhere in the process has its say.
             pn.config.theme = "dark" if dark else "default"
-        lead(self.KEY, self.links)
-        paints = {
-            theme: first_paint(theme, self.TITLE, bool(drawer), self.SKETCHED)
-            for theme in (True, False)
-        }
-        self._header = header(self.KEY, self.links, self.phone, self.BADGE, self.signed_in)
-        page = ui.Page(
-            title=short if self.phone else self.TITLE,
-            header=self._header,
-            main=[self.body, self.remembered.view, self.tab.view],
+        # On a phone links leave no room for a long title, and they do not name the page itself.
+        short = next((link.title for link in links if link.key == cls.KEY), cls.TITLE)
+        sketch = first_paint(dark, cls.TITLE, cls.DRAWER, cls.SKETCHED)
+        return ui.Page(
+            title=short if _on_phone() else cls.TITLE,
             theme_config=_THEME,
             dark_theme=dark,
-            raw_css=[paints[dark], tooltips.CSS],
+            raw_css=[sketch, tooltips.CSS],
             sx={**paper.FRAME, **TITLE_TOUCH},
-            **drawer,
         )
+
+    def page(self) -> ui.Page:
+        """The page with bar, drawer and theme toggle; it fills `window` where there is one."""
+        page = self.window if self.window is not None else self.empty(self.links)
+        self.message.over_window()
+        paper.prepare()
+        lead(self.KEY, self.links)
+        self._header = header(self.KEY, self.links, self.phone, self.BADGE, self.signed_in)
+        drawer: dict[str, Any] = {}
+        if self.sidebar:
+            drawer = {"sidebar_width": 288, "sidebar_open": not self.phone}
+            drawer |= {"sidebar_resizable": False}
+        main = [self.body, self.remembered.view, self.tab.view]
+        page.fill(main, self.sidebar, header=self._header, **drawer)
 
         def toggled(event: Any) -> None:
             self.remembered.put("theme", "dark" if event.new else "light")
             self.themed(event.new)
 
         page.param.watch(toggled, "dark_theme")
-        page.paints = paints
         return page
 
     def show_badge(self, shown: bool) -> None:
@@ -157,13 +157,6 @@ class AppPage(pn.viewable.Viewer):
 
     def themed(self, dark: bool) -> None:
         """The theme was changed; pages with maps follow it."""
-
-    def _dark(self) -> bool:
-        """The theme that the address asks for, else the one that was chosen last; dark at first."""
-        asked = pn.state.session_args.get("theme", [b""])[0]
-        if asked in (b"default", b"light", b"dark"):
-            return asked == b"dark"
-        return self.remembered.get("theme") != "light"
 
     def servable(self, title: str = "", **kwargs: Any) -> Self:
         """Make this the page of a script run by ``panel serve``."""
@@ -188,3 +181,16 @@ class AppPage(pn.viewable.Viewer):
         shown = cell.laid_out(self.sidebar if self.controls else [], self.body, self.height)
         # Widgets take their looks from what is around them: a cell has no page there.
         return ui.themed(shown, _THEME)
+
+
+def _on_phone() -> bool:
+    return "Mobile" in pn.state.headers.get("User-Agent", "")
+
+
+def starts_dark() -> bool:
+    """The theme that the address asks for, else the one that was chosen last; dark at first."""
+    asked = pn.state.session_args.get("theme", [b""])[0]
+    if asked in (b"default", b"light", b"dark"):
+        return bool(asked == b"dark")
+    sent = pn.state.cookies.get(COOKIE, "")
+    return read(sent if isinstance(sent, str) else "").get("theme") != "light"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from types import MappingProxyType
 from typing import Any
 
 import panel as pn
@@ -222,6 +221,18 @@ def themed(view: Any, theme: Mapping[str, Any]) -> Any:
     return pmui.Column(view, theme_config=theme, sizing_mode="stretch_width", margin=0)
 
 
+#: Where a browser says whose content it comes for, see `explorer.app.work.content`.
+SESSION_HEADER = "Explorer-Session"
+#: A page whose first script asks for its content, which is made while the others are read.
+_TEMPLATE = """{% extends base %}
+{% block preamble %}{{ super() }}
+{% if session_id %}<script>
+fetch(location.pathname.replace(/\\/$/, "") + "/ws", {headers: {"HEADER": "{{ session_id }}"}})
+  .catch(() => {})
+</script>{% endif %}
+{% endblock %}""".replace("HEADER", SESSION_HEADER)
+
+
 class Page(pmui.Page):
     """A page that does not mirror the process-wide busy state.
 
@@ -230,29 +241,25 @@ class Page(pmui.Page):
     without it (161 ms).
     """
 
-    #: Styles of the window until the page is there, by whether it is dark.
-    paints: Mapping[bool, str] = MappingProxyType({})
-
-    def _populate_template_variables(self, template_variables: dict[str, Any]) -> None:
-        super()._populate_template_variables(template_variables)
-        # For who makes the window of the other theme, see `explorer.app.work.shells`.
-        template_variables["paints"] = self.paints
-
     def __init__(self, **params: Any) -> None:
-        super().__init__(**params)
+        super().__init__(template=_TEMPLATE, **params)
         skip_link()
         mend_menus()
         show_late_values()
         gather_changes()
-        if self.sidebar and self.sidebar_open:
-            close_drawer_when_narrow()
         with pn.util.edit_readonly(self):
             self.busy = False
         _forget_busy(self)
+
+    def fill(self, main: Sequence[Any], sidebar: Sequence[Any] = (), **settings: Any) -> None:
+        """Put the content on the page, at any time; ``settings`` are others of the page."""
         # Every layout is limited to its parent's height, and that one to the window's: on a phone
         # the rest of the page would lie over the second map. Without a limit the page scrolls.
-        for part in self.main:
+        for part in main:
             part.styles = {**part.styles, "max-height": "none"}
+        self.param.update(main=[*main], sidebar=[*sidebar], **settings)
+        if self.sidebar and self.sidebar_open:
+            close_drawer_when_narrow()
 
 
 def _forget_busy(page: Page) -> None:
@@ -274,7 +281,9 @@ class Upload(_Checked, pmui.FileInput):
     """
 
     def __init__(self, most_bytes: int, **params: Any) -> None:
-        super().__init__(max_file_size=most_bytes, multiple=False, **params)
+        # Pieces that fit into a message, see `explorer.app.work.limits`.
+        sizes = {"max_file_size": most_bytes, "chunk_size": 1_000_000}
+        super().__init__(multiple=False, **sizes, **params)
         self._most_bytes, self._received = most_bytes, 0
 
     def _handle_msg(self, msg: Any) -> None:

@@ -78,6 +78,7 @@ class Learn(CuratorPage):
 
     KEY = "learn"
     TITLE = "Learn with experiments"
+    DRAWER = True
     State = LearnState
 
     def __init__(

@@ -14,7 +14,6 @@ from panel.io.state import set_curdoc
 
 from explorer.app.kit.notebook import kernel, kernel_loop
 from explorer.app.work.turns import TURNS
-from explorer.app.work.unread import FEW, backlog
 
 
 class Visit:
@@ -59,11 +58,6 @@ class Visit:
         else:
             self._held(action)
 
-    async def sent(self) -> None:
-        """Return when the browser has taken most of what was sent, or has gone."""
-        while not self.ended and self._doc is not None and backlog(self._doc) > FEW:
-            await asyncio.sleep(0.05)
-
     async def turn(self) -> None:
         """Return when others who are here have had their share of the server, too."""
         owed = 0.0 if self._doc is None else TURNS.owed(self._doc)
@@ -100,7 +94,10 @@ class Visit:
     def _held(self, action: Callable[[], None]) -> None:
         # Without it Panel takes the page of another visitor, who made a change, for this one.
         with set_curdoc(self._doc):
-            held(self._doc, action)
+            if _is_loading(self._doc):
+                pn.state.onload(partial(_in_one_message, self._doc, action))
+            else:
+                held(self._doc, action)
 
 
 def _running() -> asyncio.AbstractEventLoop | None:
@@ -108,6 +105,20 @@ def _running() -> asyncio.AbstractEventLoop | None:
         return asyncio.get_running_loop()
     except RuntimeError:
         return None
+
+
+def _is_loading(doc: Any) -> bool:
+    """Whether a browser may have its copy of the page and has not said that it is ready.
+
+    Panel drops what is changed meanwhile: it takes the page for not yet sent.
+    """
+    session = getattr(doc.session_context, "session", None) if doc is not None else None
+    return session is not None and session.connection_count > 0 and not pn.state.loaded
+
+
+def _in_one_message(doc: Any, action: Callable[[], None]) -> None:
+    with pn.io.hold(doc):
+        action()
 
 
 def held(doc: Any, action: Callable[[], None]) -> None:
@@ -119,8 +130,7 @@ def held(doc: Any, action: Callable[[], None]) -> None:
     if doc is not None and not pn.state.loaded:
         action()
         return
-    with pn.io.hold(doc):
-        action()
+    _in_one_message(doc, action)
 
 
 def soon(action: Callable[[], None]) -> None:

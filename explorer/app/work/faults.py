@@ -85,7 +85,7 @@ class Left(logging.Filter):
 
 def _is_ours(error: BaseException) -> bool:
     names = (frame.f_globals.get("__name__", "") for frame, _ in walk_tb(error.__traceback__))
-    return any(name.startswith("explorer.") and not name.endswith(".limits") for name in names)
+    return any(name.startswith("explorer.") for name in names)
 
 
 def write_briefly() -> None:

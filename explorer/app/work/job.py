@@ -18,7 +18,6 @@ from typing import Any, Generic, Literal, TypeVar
 import panel as pn
 
 from explorer.app.work.document import Visit, held
-from explorer.app.work.leaving import AFTER_WORK, give_back_in
 from explorer.errors import InputError
 
 logger = logging.getLogger(__name__)
@@ -254,7 +253,6 @@ class Job(Generic[Result]):
     async def _carry_out(self, run: Run, question: Any, visit: Visit) -> None:
         await asyncio.sleep(self.delay)
         while not self._closed:
-            await visit.sent()
             if self._take is not None:
                 await visit.turn()
             if not run.cancelled.is_set():
@@ -262,7 +260,6 @@ class Job(Generic[Result]):
                 with visit.working():
                     found, said = await self._once(run, question, visit)
                 visit.show(partial(self._end, run, found, said))
-                give_back_in(AFTER_WORK)
             with self._lock:
                 if not self._outdated:
                     self._following = False

@@ -1,40 +1,47 @@
-"""How much one visitor may say to a server that others use, too.
+"""How much a visitor may take of a server that others use: options of Bokeh, Tornado and Python.
 
-How many pages may be opened says `explorer.serving.entrance`. Messages of one connection are not
-refused but waited with, before they are read on: who sends too many waits for their own, and nobody
-else does. Who sends one that no browser sends is not listened to any more.
+How many pages may be opened says `explorer.serving.entrance`. Messages of one connection are dealt
+with one after the other, so that a flood waits for itself; what these options leave open is for a
+proxy in front, see ``notebooks/design/2026-11-27-a-public-server.md``.
 """
 
 from __future__ import annotations
 
-import asyncio
+import gc
 from typing import Any
 
-from bokeh.server.views.ws import WSHandler
+#: Bytes of a message of a browser; a file comes in pieces of 1 MB (`explorer.app.kit.ui.Upload`).
+MESSAGE = 2_000_000
+#: Bytes that may be sent with a request: there is one form, of a name and a password.
+REQUEST = 64_000
+#: Seconds until a browser that does not take what it is sent, or is gone, is given up: a ping waits
+#: behind all that was sent before, which takes a slow line a while.
+PATIENCE = 45
 
-from explorer.app.work.intake import Intake, TooLarge, kind_of
+#: For `panel.serve`.
+OPTIONS: dict[str, Any] = {
+    "http_server_kwargs": {"max_body_size": REQUEST},
+    "websocket_max_message_size": MESSAGE,
+    "websocket_ping_interval": PATIENCE,
+    "websocket_ping_timeout": PATIENCE,
+    # Bokeh's own pings, which nobody looks for the answers of.
+    "keep_alive_milliseconds": 0,
+    # A page that no browser has come for, which takes a slow line a while, or has left.
+    "unused_session_lifetime_milliseconds": 40_000,
+    "check_unused_sessions_milliseconds": 5_000,
+}
+
+#: New objects before garbage is searched for among them: a page is some 200,000.
+_NEW_OBJECTS = 10_000
 
 
-def slow_down_floods() -> bool:
-    """Let who sends too much wait for the own messages; False if it is done already."""
-    plain = WSHandler.on_message
-    if hasattr(plain, "original"):
-        return False
+def collect_garbage_less_often() -> None:
+    """Leave what a server began with out of every search for garbage: it stays to the end.
 
-    async def on_message(self: Any, fragment: str | bytes) -> None:
-        intake = self.__dict__.get("_explorer_intake")
-        if intake is None:
-            intake = self._explorer_intake = Intake(self.request.remote_ip or "")
-        try:
-            wait = intake.wait(fragment, kind_of(self))
-        except TooLarge:
-            self.close(1009, "This message is too large")
-            return
-        # Tornado reads a connection's next part when this one has been dealt with.
-        if wait > 0:
-            await asyncio.sleep(min(wait, 5.0))
-        await plain(self, fragment)
-
-    on_message.original = plain  # type: ignore[attr-defined]
-    WSHandler.on_message = on_message
-    return True
+    A search through all of it takes as long as half a page, and came with every third. Searches of
+    new objects come less often than after Python's 700: they took a fifth of the time of opening a
+    page.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_NEW_OBJECTS, *gc.get_threshold()[1:])

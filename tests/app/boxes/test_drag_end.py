@@ -8,7 +8,6 @@ import time
 
 import pytest
 
-from explorer.app.work import intake
 from tests.app.test_server import Running
 from tests.benchmarks.websocket_client import Client
 
@@ -47,8 +46,7 @@ def stays(last: dict[str, str], drags: list[dict[str, str]]) -> bool:
 
 
 @pytest.mark.slow
-def test_no_tag_stays_of_a_box_that_was_drawn(monkeypatch) -> None:
-    monkeypatch.setattr(intake, "MESSAGES_AT_ONCE", 1_000)
+def test_no_tag_stays_of_a_box_that_was_drawn() -> None:
     running = Running()
     left: list[dict[str, str]] = []
 

@@ -2,11 +2,13 @@
 
 import asyncio
 import logging
+from pathlib import Path
 
 import pytest
 
-from explorer.app.work import faults, intake
+from explorer.app.work import faults, limits
 from tests.app.test_server import Running
+from tests.benchmarks import websocket_client
 from tests.benchmarks.websocket_client import Client, model_with_label
 
 #: Characters that a flood may write into the log.
@@ -32,9 +34,7 @@ class Log(logging.Handler):
 
 
 @pytest.fixture
-def log(monkeypatch):
-    # As few as show it: a connection may send more at once.
-    monkeypatch.setattr(intake, "MESSAGES_AT_ONCE", 40)
+def log():
     faults.write_briefly()
     one = Log()
     logging.getLogger().addHandler(one)
@@ -47,6 +47,12 @@ async def answered(client: Client) -> bool:
     async for _ in client.parts():
         return True
     return False
+
+
+async def answered_to_the_end(client: Client) -> None:
+    """Read until the connection ends."""
+    async for _ in client.parts():
+        pass
 
 
 async def two(running: Running) -> tuple[Client, str, Client, str]:
@@ -104,3 +110,32 @@ def test_what_any_client_can_cause_is_written_once_a_minute() -> None:
 
     assert [written(logging.WARNING) for _ in range(5)] == [True] + [False] * 4
     assert seldom.filter(logging.LogRecord("bokeh", logging.ERROR, "x", 1, "ours", (), None))
+
+
+def test_a_browser_that_takes_nothing_is_given_up(monkeypatch) -> None:
+    quick = {"websocket_ping_interval": 0.5, "websocket_ping_timeout": 0.5}
+    quick |= {"unused_session_lifetime_milliseconds": 1, "check_unused_sessions_milliseconds": 50}
+    monkeypatch.setattr(limits, "OPTIONS", {**limits.OPTIONS, **quick})
+    # A script of benchmarks, which stand beside each other.
+    monkeypatch.syspath_prepend(str(Path(websocket_client.__file__).parent))
+    from silent_client import Silent
+
+    running = Running()
+
+    async def visit() -> None:
+        silent, other = Silent(running.server.port), Client(running.server.port, "class")
+        await other.open()
+        reads = asyncio.ensure_future(answered_to_the_end(other))
+        await asyncio.to_thread(silent.open, "Epsilon")
+        while len(running.server.get_sessions()) > 1:
+            await asyncio.sleep(0.05)
+        (session,) = running.server.get_sessions()
+        assert session.document.title == "Class result"
+        await asyncio.sleep(1.5)
+        assert session.connection_count == 1
+        other.close()
+        silent.close()
+        await reads
+
+    running.do(visit)
+    running.stop()

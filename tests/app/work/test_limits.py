@@ -1,65 +1,21 @@
-"""Who asks too much waits, and nobody else does; faults in the log hold no values."""
+"""Faults of messages are short in the log, and hold no values."""
 
 import asyncio
 import gc
 import logging
 import socket
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from bokeh.server.views import ws
-from bokeh.server.views.ws import WSHandler
 from tornado.iostream import IOStream
 
-from explorer.app.work import intake
-from explorer.app.work import limits as module
 from explorer.app.work.faults import QUIET, WENT, Brief, Left, Seldom, write_briefly
 
 
 @pytest.fixture(autouse=True)
 def by_hand(clock, monkeypatch) -> None:
-    monkeypatch.setattr("explorer.grid.allowance.time", clock)
     monkeypatch.setattr("explorer.app.work.faults.time", clock)
-
-
-def test_who_floods_waits_for_the_own_messages_alone(monkeypatch) -> None:
-    waited: dict[str, float] = {}
-    read: list[str] = []
-    closed: list[int] = []
-
-    class Connection(WSHandler):
-        def __init__(self, name: str) -> None:
-            self.name, self.receiver = name, None
-            self.request = SimpleNamespace(remote_ip="192.0.2.7")
-
-        def close(self, code, _reason) -> None:
-            closed.append(code)
-
-    async def plain(self, _fragment) -> None:
-        read.append(self.name)
-
-    async def sleep(seconds: float) -> None:
-        waited["seconds"] = waited.get("seconds", 0) + seconds
-
-    monkeypatch.setattr(WSHandler, "on_message", plain)
-    monkeypatch.setattr(module.asyncio, "sleep", sleep)
-    assert module.slow_down_floods()
-    one, other = Connection("one"), Connection("other")
-
-    async def visit() -> None:
-        for _ in range(intake.MESSAGES_AT_ONCE):
-            await one.on_message("x")
-        assert not waited
-        await one.on_message("x")
-        assert waited.pop("seconds") == pytest.approx(1 / intake.MESSAGES)
-        await other.on_message("x")
-        assert not waited
-        await other.on_message("x" * 10_000_000)
-
-    asyncio.run(visit())
-    assert len(read) == intake.MESSAGES_AT_ONCE + 2, "nothing is lost but what is too large"
-    assert closed == [1009]
 
 
 def fault(line: Brief, error: BaseException) -> logging.LogRecord | None:

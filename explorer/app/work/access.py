@@ -1,0 +1,190 @@
+"""Who is answered by a server, with what, and in what order: before any page, websocket or file.
+
+A page of exact counts must not be framed by another site's page, must load nothing from elsewhere,
+and is for those who ask for this server by one of its names: a page of another site whose name is
+moved to this computer's address (DNS rebinding) asks by its own. The server makes and signs every
+id of a session, and takes none from an address: whoever knows the id has the document, exact counts
+included, and anybody gets a signed one by opening a page.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Any
+
+from tornado.httputil import HTTPMessageDelegate, HTTPServerRequest
+from tornado.routing import AnyMatches, Router, Rule
+from tornado.web import Application, ErrorHandler, RequestHandler
+
+from explorer.app.work.addresses import asked_by
+from explorer.app.work.content import WEBSOCKET, Asked, Contents, session_of
+from explorer.app.work.passwords import Passwords
+from explorer.app.work.sign_in import SignIn
+from explorer.serving.addresses import address_of
+from explorer.serving.entrance import Entrance, Later
+from explorer.serving.heads import heads, said
+from explorer.serving.plain_pages import Refused
+
+#: Scripts of Bokeh and Panel are written into the page, make functions of texts (``CustomJS``) and
+#: modules of blobs; nothing comes from another place, and no plug-in and no other base address.
+POLICY = {
+    "default-src": "'self'",
+    "script-src": "'self' 'unsafe-inline' 'unsafe-eval' blob:",
+    "style-src": "'self' 'unsafe-inline'",
+    "img-src": "'self' data: blob:",
+    "font-src": "'self' data:",
+    "connect-src": "'self' blob: data:",
+    "worker-src": "'self' blob:",
+    "object-src": "'none'",
+    "base-uri": "'self'",
+    "form-action": "'self'",
+    "frame-ancestors": "'none'",
+}
+#: For the option ``transforms`` of the server: what is said with every answer.
+HEADERS = said(heads(POLICY))
+#: A script that builds a page into any other page, and answers every site.
+_ELSEWHERE = "/autoload.js"
+_SESSION_ARGUMENTS, _SESSION_HEADER = ("bokeh-session-id", "bokeh-token"), "Bokeh-Session-Id"
+#: What a page needs besides itself.
+_FILES = ("static", "components")
+_ALONE = "This server has the class page alone: open /class."
+
+#: What answers a request in place of what it asks for, with its arguments; None for nothing.
+Gate = Callable[[HTTPServerRequest], tuple[type[RequestHandler], dict[str, Any]] | None]
+
+
+@dataclass(frozen=True)
+class Admission:
+    """Who is let in.
+
+    Parameters
+    ----------
+    passwords : who may sign in; without them nobody has to
+    class_only : whether the class page is all there is; nobody has to sign in for that
+    proxied : whether a proxy in front says where visitors are
+    """
+
+    passwords: Passwords | None = None
+    class_only: bool = False
+    proxied: bool = False
+
+    def gates(self, port: int, pages: Collection[str], all_pages: Collection[str]) -> Gates:
+        """The gates of a server that has ``pages`` out of ``all_pages``, both as paths."""
+        gates: list[Gate] = []
+        if self.class_only:
+            gates.append(shut({*all_pages} - {page.strip("/") for page in pages}, _ALONE))
+        if self.passwords is None:
+            return Gates(gates)
+        anybody = (*pages, *_FILES) if self.class_only else ()
+        sign_in = SignIn(self.passwords, port, pages, anybody)
+        return Gates([*gates, sign_in.refusal], sign_in.routes, [sign_in.cookie])
+
+
+@dataclass(frozen=True)
+class Gates:
+    """What stands before pages, the pages about signing in, and the cookies that prove it."""
+
+    gates: list[Gate]
+    forms: tuple[Any, ...] | list[Any] = ()
+    cookies: tuple[str, ...] | list[str] = ()
+
+
+class Access(Router):
+    """Answers what may not be had, before all handlers of a server, and lets the rest pass.
+
+    Parameters
+    ----------
+    server : of Bokeh, not yet started
+    hosts : "name:port", or "name" for the ports 80 and 443; in small letters
+    pages : paths, such as "explore" and "/", each of which makes a session
+    contents : what is made once a browser asks for it
+    gates : each says what answers a request in place of what it asks for, if anything does
+    proxied : whether a proxy in front says where visitors are, see `address_of`
+    """
+
+    def __init__(
+        self,
+        server: Any,
+        hosts: Collection[str],
+        pages: Collection[str],
+        contents: Contents,
+        gates: Collection[Gate] = (),
+        *,
+        proxied: bool = False,
+    ) -> None:
+        self._server, self._hosts, self._contents = server, hosts, contents
+        self._pages = {page.strip("/") for page in pages}
+        self._websockets = {f"{page}{WEBSOCKET}".strip("/") for page in self._pages}
+        self._gates, self._proxied = [self._own, *gates, self._page], proxied
+        self._entrance = Entrance(self._visitors)
+        # Bokeh's server says in no public way which application it serves.
+        self._application: Application = server._tornado
+        self._application.add_handlers(".*", [Rule(AnyMatches(), self)])
+
+    def find_handler(self, request: HTTPServerRequest, **_: Any) -> HTTPMessageDelegate | None:
+        """What answers in place of what is asked for; None lets it pass."""
+        # From here on it is what everything that counts knows of a visitor.
+        request.remote_ip = address_of(request, self._proxied)
+        for gate in self._gates:
+            answer = gate(request)
+            if answer is not None:
+                return self._application.get_handler_delegate(request, *answer)
+        return None
+
+    def _own(self, request: HTTPServerRequest) -> tuple[type[RequestHandler], Any] | None:
+        if request.host.lower() not in self._hosts:
+            return ErrorHandler, {"status_code": 421}
+        brings = _SESSION_HEADER in request.headers
+        brings |= any(name in request.arguments for name in _SESSION_ARGUMENTS)
+        if brings or request.path.endswith(_ELSEWHERE):
+            return ErrorHandler, {"status_code": 403}
+        return None
+
+    def _page(self, request: HTTPServerRequest) -> tuple[type[RequestHandler], Any] | None:
+        path, address = request.path.strip("/"), request.remote_ip or ""
+        if path in self._pages and not self._entrance.admits(address):
+            return Later, {}
+        if path in self._websockets:
+            self._contents.asked(request)
+            if request.headers.get("Upgrade", "").lower() != "websocket":
+                return Asked, {}
+            known = any(session_of(request) == each.id for each in self._server.get_sessions())
+            # One that is gone is made again.
+            if not known and not self._entrance.admits(address):
+                return Later, {}
+        return None
+
+    def _visitors(self) -> list[str]:
+        """The address of each visitor whose page has content."""
+        sessions = self._server.get_sessions()
+        there = [each.document for each in sessions if not self._contents.waits(each.id)]
+        return [str(asked_by(document, "remote_ip") or "") for document in there]
+
+
+def shut(paths: Collection[str], sentence: str) -> Gate:
+    """A gate that nobody passes: pages, with all that is below them, that are not to be had."""
+    closed = {path.strip("/") for path in paths}
+
+    def gate(request: HTTPServerRequest) -> tuple[type[RequestHandler], dict[str, Any]] | None:
+        if request.path.strip("/").partition("/")[0] not in closed:
+            return None
+        return Refused, {"status": 403, "title": "Not on this server", "sentence": sentence}
+
+    return gate
+
+
+def health(ask: Callable[[], dict[str, float]]) -> tuple[str, type[RequestHandler]]:
+    """The route ``/health``: what ``ask`` says, as JSON; it must hold no count of records."""
+
+    class Health(RequestHandler):
+        """How the server is."""
+
+        def get(self) -> None:
+            """Answer as JSON, which nobody keeps."""
+            self.set_header("Cache-Control", "no-store")
+            self.set_header("Content-Type", "application/json")
+            self.write(json.dumps(ask()))
+
+    return "/health", Health

@@ -147,13 +147,16 @@ class Access(Router):
         if path in self._pages and not self._entrance.admits(address):
             return Later, {}
         if path in self._websockets:
-            self._contents.asked(request)
-            if request.headers.get("Upgrade", "").lower() != "websocket":
-                return Asked, {}
-            known = any(session_of(request) == each.id for each in self._server.get_sessions())
-            # One that is gone is made again.
-            if not known and not self._entrance.admits(address):
+            session = session_of(request)
+            opens = request.headers.get("Upgrade", "").lower() == "websocket"
+            # The session of a websocket that comes late is gone, and is made again.
+            gone = opens and all(session != each.id for each in self._server.get_sessions())
+            too_many = self._contents.waits(session) and self._entrance.full(address)
+            if too_many or (gone and not self._entrance.admits(address)):
                 return Later, {}
+            self._contents.asked(session)
+            if not opens:
+                return Asked, {}
         return None
 
     def _visitors(self) -> list[str]:

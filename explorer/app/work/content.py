@@ -51,12 +51,12 @@ class Contents:
         self._waiting[context.id] = partial(doc.add_next_tick_callback, make)
         pn.state.on_session_destroyed(lambda context: self._waiting.pop(context.id, None))
 
-    def asked(self, request: HTTPServerRequest) -> None:
-        """Make what a request comes for, in the next turn of the event loop, if it is to be made.
+    def asked(self, session: str) -> None:
+        """Make a session's content in the next turn of the event loop, where it is not made yet.
 
         The document is locked meanwhile, so that the browser gets it with its content.
         """
-        plan = self._waiting.pop(session_of(request), None)
+        plan = self._waiting.pop(session, None)
         if plan is not None:
             plan()
 

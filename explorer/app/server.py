@@ -239,17 +239,18 @@ def _listen(
                 # Loaded when it is first opened.
                 kind = pages[key].load()
                 more = {"reach": reach} if kind.INVITES else {}
-                window = kind.empty(links)
 
-                def fill() -> None:
+                def whole() -> Any:
                     page: Any = kind.served(links, **begin, **more)
-                    page.signed_in, page.window = own_name(), window
+                    page.signed_in = own_name()
                     if story is not None and key == first:
                         page.begin_story(story)
-                    page.page()
+                    return page.page()
 
-                contents.put_off(fill, lambda: window.fill([pn.pane.Markdown(_NOT_MADE)]))
-                return window
+                def failed() -> Any:
+                    return kind.empty(links).fill([pn.pane.Markdown(_NOT_MADE)])
+
+                return contents.late(kind.empty(links), whole, failed)
 
             return make
 

@@ -59,8 +59,6 @@ class AppPage(pn.viewable.Viewer):
     #: What the sketch shows that stands there until the page does: a drawer, so many maps.
     DRAWER: ClassVar[bool] = False
     SKETCHED: ClassVar[int] = 0
-    #: The page without content that the browser has already; None makes one.
-    window: ui.Page | None = None
     #: The name by which the visitor has signed in; "" where nobody has to.
     signed_in: str = ""
 
@@ -128,8 +126,7 @@ class AppPage(pn.viewable.Viewer):
         )
 
     def page(self) -> ui.Page:
-        """The page with bar, drawer and theme toggle; it fills `window` where there is one."""
-        page = self.window if self.window is not None else self.empty(self.links)
+        """The page with bar, drawer and theme toggle."""
         self.message.over_window()
         paper.prepare()
         lead(self.KEY, self.links)
@@ -139,7 +136,7 @@ class AppPage(pn.viewable.Viewer):
             drawer = {"sidebar_width": 288, "sidebar_open": not self.phone}
             drawer |= {"sidebar_resizable": False}
         main = [self.body, self.remembered.view, self.tab.view]
-        page.fill(main, self.sidebar, header=self._header, **drawer)
+        page = self.empty(self.links).fill(main, self.sidebar, header=self._header, **drawer)
 
         def toggled(event: Any) -> None:
             self.remembered.put("theme", "dark" if event.new else "light")

@@ -243,16 +243,16 @@ class Page(pmui.Page):
 
     def __init__(self, **params: Any) -> None:
         super().__init__(template=_TEMPLATE, **params)
-        skip_link()
-        mend_menus()
-        show_late_values()
-        gather_changes()
         with pn.util.edit_readonly(self):
             self.busy = False
         _forget_busy(self)
 
-    def fill(self, main: Sequence[Any], sidebar: Sequence[Any] = (), **settings: Any) -> None:
-        """Put the content on the page, at any time; ``settings`` are others of the page."""
+    def fill(self, main: Sequence[Any], sidebar: Sequence[Any] = (), **settings: Any) -> Page:
+        """The page with its content, and other ``settings``; before it is shown."""
+        skip_link()
+        mend_menus()
+        show_late_values()
+        gather_changes()
         # Every layout is limited to its parent's height, and that one to the window's: on a phone
         # the rest of the page would lie over the second map. Without a limit the page scrolls.
         for part in main:
@@ -260,6 +260,7 @@ class Page(pmui.Page):
         self.param.update(main=[*main], sidebar=[*sidebar], **settings)
         if self.sidebar and self.sidebar_open:
             close_drawer_when_narrow()
+        return self
 
 
 def _forget_busy(page: Page) -> None:

@@ -19,7 +19,7 @@ from tornado.routing import AnyMatches, Router, Rule
 from tornado.web import Application, ErrorHandler, RequestHandler
 
 from explorer.app.work.addresses import asked_by
-from explorer.app.work.content import WEBSOCKET, Asked, Contents, session_of
+from explorer.app.work.content import WEBSOCKET, After, Asked, Contents, session_of
 from explorer.app.work.passwords import Passwords
 from explorer.app.work.sign_in import SignIn
 from explorer.serving.addresses import address_of
@@ -131,7 +131,13 @@ class Access(Router):
             answer = gate(request)
             if answer is not None:
                 return self._application.get_handler_delegate(request, *answer)
-        return None
+        if request.path.strip("/") not in self._websockets:
+            return None
+        made = self._contents.asked(session_of(request))
+        if not _opens_websocket(request):
+            return self._application.get_handler_delegate(request, Asked)
+        answers = self._application.wildcard_router.find_handler(request)
+        return answers if answers is None or made is None else After(answers, made)
 
     def _own(self, request: HTTPServerRequest) -> tuple[type[RequestHandler], Any] | None:
         if request.host.lower() not in self._hosts:
@@ -148,15 +154,12 @@ class Access(Router):
             return Later, {}
         if path in self._websockets:
             session = session_of(request)
-            opens = request.headers.get("Upgrade", "").lower() == "websocket"
             # The session of a websocket that comes late is gone, and is made again.
-            gone = opens and all(session != each.id for each in self._server.get_sessions())
+            gone = all(session != each.id for each in self._server.get_sessions())
+            gone &= _opens_websocket(request)
             too_many = self._contents.waits(session) and self._entrance.full(address)
             if too_many or (gone and not self._entrance.admits(address)):
                 return Later, {}
-            self._contents.asked(session)
-            if not opens:
-                return Asked, {}
         return None
 
     def _visitors(self) -> list[str]:
@@ -164,6 +167,10 @@ class Access(Router):
         sessions = self._server.get_sessions()
         there = [each.document for each in sessions if not self._contents.waits(each.id)]
         return [str(asked_by(document, "remote_ip") or "") for document in there]
+
+
+def _opens_websocket(request: HTTPServerRequest) -> bool:
+    return bool(request.headers.get("Upgrade", "").lower() == "websocket")
 
 
 def shut(paths: Collection[str], sentence: str) -> Gate:

@@ -2,14 +2,16 @@
 
 Many who ask for an address never show the page: link previews, crawlers, a flood. They get the page
 without content (`AppPage.empty`). Its first script asks for the content, which is made while the
-browser still reads the other scripts; the websocket of the session asks for it, too.
+browser still reads the other scripts; the websocket of the session asks for it, too, and is opened
+when it is there.
 """
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
 
@@ -17,7 +19,7 @@ import panel as pn
 from bokeh.util.token import get_session_id
 from panel.io.resources import LOCAL_DIST
 from panel.io.state import set_curdoc
-from tornado.httputil import HTTPServerRequest
+from tornado.httputil import HTTPHeaders, HTTPMessageDelegate, HTTPServerRequest
 from tornado.web import RequestHandler
 
 from explorer.app.kit.ui import SESSION_HEADER
@@ -32,46 +34,99 @@ class Contents:
     """Content that has not been made yet, by the id of its session."""
 
     def __init__(self) -> None:
-        self._waiting: dict[str, Callable[[], None]] = {}
+        self._waiting: dict[str, Callable[[Callable[[], None]], None]] = {}
+        self._making: dict[str, asyncio.Future[None]] = {}
 
-    def put_off(self, make: Callable[[], None], failed: Callable[[], None]) -> None:
-        """Have the current session's content made by ``make``, and ``failed`` if that fails.
+    def late(self, empty: Any, whole: Callable[[], Any], failed: Callable[[], Any]) -> Any:
+        """The page to answer the current session with: ``empty``, and later the ``whole`` page.
 
-        It is made at once where the session is made for a websocket: the one that a page was
-        answered with is gone, and its browser has come late.
+        It is the whole page, too, where the session is made for a websocket: the one that a page
+        was answered with is gone, and its browser has come late.
+
+        Parameters
+        ----------
+        empty : a page with as many roots as the whole one
+        whole : makes the page with its content
+        failed : makes what is shown where that fails
         """
         doc = pn.state.curdoc
         context = doc.session_context
         # What is made after the page was answered has its styles from this server, too.
         doc.template_variables.update(session_id=context.id, dist_url=LOCAL_DIST)
-        make = partial(_tried, doc, make, failed)
+        whole = partial(_made, whole, failed)
         if context.request.path.endswith(WEBSOCKET):
-            make()
-            return
-        self._waiting[context.id] = partial(doc.add_next_tick_callback, make)
+            return whole()
+        self._waiting[context.id] = partial(_plan, doc, whole)
         pn.state.on_session_destroyed(lambda context: self._waiting.pop(context.id, None))
+        return empty
 
-    def asked(self, session: str) -> None:
-        """Make a session's content in the next turn of the event loop, where it is not made yet.
-
-        The document is locked meanwhile, so that the browser gets it with its content.
-        """
+    def asked(self, session: str) -> asyncio.Future[None] | None:
+        """Have a session's content made; done when it is, None where there is nothing to do."""
         plan = self._waiting.pop(session, None)
         if plan is not None:
-            plan()
+            loop = asyncio.get_running_loop()
+            making = self._making[session] = loop.create_future()
+            making.add_done_callback(lambda _: self._making.pop(session))
+            # Panel may work in a thread.
+            plan(partial(loop.call_soon_threadsafe, making.set_result, None))
+        return self._making.get(session)
 
     def waits(self, session: str) -> bool:
         """Whether nobody has come for the content of a session."""
         return session in self._waiting
 
 
-def _tried(doc: Any, make: Callable[[], None], failed: Callable[[], None]) -> None:
-    with set_curdoc(doc):
+def _made(whole: Callable[[], Any], failed: Callable[[], Any]) -> Any:
+    try:
+        return whole()
+    except Exception:
+        logger.exception("The content of a page could not be made")
+        return failed()
+
+
+def _plan(doc: Any, whole: Callable[[], Any], done: Callable[[], None]) -> None:
+    """Put a page in the place of what a document has, with the lock of the document."""
+
+    def put() -> None:
         try:
-            make()
-        except Exception:
-            logger.exception("The content of a page could not be made")
-            failed()
+            with set_curdoc(doc):
+                page = whole()
+                doc.clear()
+                page.server_doc(doc, doc.title)
+        finally:
+            done()
+
+    doc.add_next_tick_callback(put)
+
+
+class After(HTTPMessageDelegate):
+    """Answers a request once something is done.
+
+    Parameters
+    ----------
+    answer : answers it
+    done : what is waited for
+    """
+
+    def __init__(self, answer: HTTPMessageDelegate, done: asyncio.Future[None]) -> None:
+        self._answer, self._done = answer, done
+
+    def headers_received(self, start_line: Any, headers: HTTPHeaders) -> Awaitable[None]:
+        """Pass it on, and wait."""
+        self._answer.headers_received(start_line, headers)
+        return asyncio.shield(self._done)
+
+    def data_received(self, chunk: bytes) -> Awaitable[None] | None:
+        """Pass it on."""
+        return self._answer.data_received(chunk)
+
+    def finish(self) -> None:
+        """Answer."""
+        self._answer.finish()
+
+    def on_connection_close(self) -> None:
+        """Pass it on."""
+        self._answer.on_connection_close()
 
 
 class Asked(RequestHandler):

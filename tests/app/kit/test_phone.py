@@ -22,7 +22,7 @@ def test_only_a_drawer_that_starts_open_is_closed_when_narrow() -> None:
     ):
         document = Document()
         with set_curdoc(document):
-            ui.Page(main=[pn.Column()], **settings)
+            ui.Page().fill([pn.Column()], **settings)
         assert len(scripts(document)) == wanted, settings
 
 

@@ -67,8 +67,12 @@ class Contents:
             loop = asyncio.get_running_loop()
             making = self._making[session] = loop.create_future()
             making.add_done_callback(lambda _: self._making.pop(session))
-            # Panel may work in a thread.
-            plan(partial(loop.call_soon_threadsafe, making.set_result, None))
+
+            def done() -> None:
+                # Panel may work in a thread.
+                loop.call_soon_threadsafe(making.set_result, None)
+
+            plan(done)
         return self._making.get(session)
 
     def waits(self, session: str) -> bool:

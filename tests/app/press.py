@@ -9,17 +9,26 @@ from typing import Any
 
 import panel as pn
 
+from explorer.app.kit import ui
 from explorer.app.kit.page import AppPage
 
 
 def parts(page: Any) -> list[Any]:
-    """All that stands on a page, or below a part of one."""
+    """All that stands on a page, or below a part of one; what is in its sections as well."""
     view = page
     if isinstance(page, AppPage):
         view = pn.Column(*page.sidebar, page.body)
     elif not isinstance(page, pn.viewable.Viewable):
         view = page.view
+    open_sections(view)
     return view.select(lambda _each: True)
+
+
+def open_sections(view: Any) -> None:
+    """Open the closed sections of a view: what is in them is made then."""
+    for section in view.select(ui.Section):
+        if not section.active:
+            section.active = [0]
 
 
 def find(page: Any, name: str) -> Any:

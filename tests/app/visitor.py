@@ -10,7 +10,8 @@ class Visitor(Document):
 
     def __init__(self, *, stuck: bool = False) -> None:
         super().__init__()
-        self.context = SimpleNamespace(destroyed=False)
+        request = SimpleNamespace(arguments={}, headers={}, cookies={})
+        self.context = SimpleNamespace(destroyed=False, request=request)
         self._session_context = lambda: self.context
         self.stuck, self.asked = stuck, 0
 

@@ -185,6 +185,7 @@ def test_boxes_are_selected_deleted_and_added_without_a_mouse(page) -> None:
 @pytest.mark.parametrize("format", ["CSV", "GeoJSON"])
 def test_boxes_are_saved_and_read_back(page, format, tmp_path) -> None:
     before = boxes_of(page)
+    unfold(page, "Save and load")
     for _ in range(2):  # The same file again is handed out again.
         with page.expect_download() as waiting:
             page.get_by_role("button", name=f"Save as {format}").click()

@@ -216,6 +216,7 @@ def test_uploads_prices_and_downloads(visit: Visit, evil: Started, tmp_path: Pat
     cells = [shapely.box(2.34 + 0.01 * i, 48.84, 2.35 + 0.01 * i, 48.85) for i in range(2)]
     places = tmp_path / f"{NODE}.geojson"
     gpd.GeoDataFrame(shapes, geometry=cells, crs="EPSG:4326").to_file(places, driver="GeoJSON")
+    unfold(page, "Save and load")
     file = page.locator("input[type=file]").last
     file.set_input_files(places)
     wait_until(page, lambda: len(rows(page)) == 4)
@@ -269,6 +270,7 @@ def downloads(page: Page, folder: Path) -> dict[str, Path]:
     found = {}
     wanted = {"Save answers": "csv", "Save as CSV": "csv", "Report": "html", "Maps as SVG": "svg",
               "Report, no truth": "html", "Save as GeoJSON": "geojson"}  # fmt: skip
+    unfold(page, "Save and load")
     for name, ending in wanted.items():
         with page.expect_download() as saved:
             page.get_by_role("button", name=name, exact=True).click()

@@ -167,7 +167,7 @@ def test_every_control_has_its_name(seen) -> None:
     ]
     assert not nameless
     titles = page.get_by_role("heading", level=2).all_inner_texts()
-    assert titles[-5:] == ["Truth", "Private", "Boxes", "Save", "Ledger"]
+    assert titles[-4:] == ["Truth", "Private", "Boxes", "Ledger"]
 
 
 def test_the_ledger_adds_up_to_epsilon(seen) -> None:
@@ -247,6 +247,8 @@ def test_own_points_need_a_declared_extent_and_columns_when_ambiguous(page, tmp_
 def test_a_file_of_boxes_cannot_bring_markup(page, tmp_path) -> None:
     path = tmp_path / "boxes.csv"
     path.write_text(f'west,south,east,north,name\n0,0,900,900,"{EVIL}"\n')
+    unfold(page, "Save and load")
+    expect(page.get_by_role("button", name="Save as CSV")).to_be_visible()
     page.locator("input[type=file]").last.set_input_files(path)
     wait_until(page, lambda: len(rows(page)) == 3)
     assert "‹img" in rows(page)[2]["box"]
@@ -259,6 +261,8 @@ def test_a_wrong_file_of_boxes_is_one_sentence(seen, tmp_path) -> None:
     page = seen
     path = tmp_path / "boxes.csv"
     path.write_bytes(b"\x00\xff not a table")
+    unfold(page, "Save and load")
+    expect(page.get_by_role("button", name="Save as CSV")).to_be_visible()
     page.locator("input[type=file]").last.set_input_files(path)
     expect(page.get_by_role("alert")).to_be_visible()
     assert len(rows(page)) == 2

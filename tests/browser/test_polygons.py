@@ -15,6 +15,7 @@ from tests.browser.visit import (
     number,
     rows,
     stays,
+    unfold,
     wait_until,
 )
 
@@ -178,6 +179,7 @@ def test_a_polygon_is_selected_moved_reshaped_undone_and_sixty_boxes_join_it(pag
     lines = [f"B{n},{200 * n - 6000},{90 * n - 3000},{200 * n - 5000},{90 * n}" for n in range(60)]
     text = "\n".join(["name,x0,y0,x1,y1", "Q1,0,0,90,90", *lines])
     file = {"name": "boxes.csv", "mimeType": "text/csv", "buffer": text.encode()}
+    unfold(page, "Save and load")
     page.locator("input[type=file][accept*='.gpkg']").first.set_input_files([file])
     # In one look: the sentence goes after a while.
     said = "61 boxes read from boxes.csv. Q1 is called Q"

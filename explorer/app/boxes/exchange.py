@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +28,19 @@ from explorer.queries.trip_files import write_trip_boxes
 FORMATS = {"csv": "CSV", "geojson": "GeoJSON"}
 
 
+_LOOK: dict[str, Any] = {"variant": "outlined", "size": "small", "margin": (0, 8, 4, 0)}
+
+
+def _answers_file(answers: Callable[[], str]) -> io.BytesIO:
+    return io.BytesIO(answers().encode())
+
+
 def _nobody(_sentence: str) -> None:
     """There is no place for a sentence."""
 
 
 class BoxExchange:
-    """Buttons above the table of boxes.
+    """Buttons at the table of boxes, and a section of files, made when it is first opened.
 
     Parameters
     ----------
@@ -45,6 +52,7 @@ class BoxExchange:
     answers : a table of the answers as CSV, with exact counts in it; no button without it
     beside : what else stands among the buttons
     told : shows a sentence about what was read
+    more : makes what else stands in the section of files, which are about ``about``
     """
 
     def __init__(
@@ -58,61 +66,81 @@ class BoxExchange:
         answers: Callable[[], str] | None = None,
         beside: Sequence[Any] = (),
         told: Callable[[str], None] = _nobody,
+        more: Callable[[], Sequence[Any]] = tuple,
+        about: str = "boxes and answers",
     ) -> None:
         self._told_of = told
         self._rectangles, self._changed, self._refused = rectangles, changed, refused
         self._attempts = Attempts()
         self._reading: Job[Any] = Job(lambda read: read(), self._taken, self._not_taken)
-        look: dict[str, Any] = {"variant": "outlined", "size": "small", "margin": (0, 8, 4, 0)}
-        self.add = ui.Button(label="Add box", on_click=partial(self._add, add), **look)
-        self.delete = ui.Button(label="Delete box", on_click=self._delete, **look)
-        self.saves = [
-            ui.FileDownload(
-                # The name is ours: an uploaded file's name never comes back as a file name.
-                filename=f"boxes.{ending}",
-                label=f"Save as {title}",
-                callback=partial(self._written, ending),
-                refused=refused,
-                **look,
-            )
+        self._answers, self._more = answers, more
+        self.add = ui.Button(label="Add box", on_click=partial(self._add, add), **_LOOK)
+        self.delete = ui.Button(label="Delete box", on_click=self._delete, **_LOOK)
+        self.steps = []
+        if step is not None:
+            self.steps = [
+                ui.Button(label=label, on_click=partial(self._step, step, back), **_LOOK)
+                for label, back in (("Undo", True), ("Redo", False))
+            ]
+        self._columns = pn.Column(margin=0, visible=False)
+        self.files = ui.Section("Save and load", self._files, about)
+        self.view = pn.Column(
+            ui.wrapping(self.add, self.delete, *self.steps, *beside),
+            self.files,
+            sizing_mode="stretch_width",
+            margin=0,
+        )
+
+    def _files(self) -> list[Any]:
+        return [ui.wrapping(*self.saves, self.file, self._columns), *self._more()]
+
+    @cached_property
+    def saves(self) -> list[Any]:
+        """The buttons that save boxes, in the order of `FORMATS`, and their answers."""
+        # The names are ours: an uploaded file's name never comes back as a file name.
+        offered = [
+            (f"boxes.{ending}", f"Save as {title}", partial(self._written, ending))
             for ending, title in FORMATS.items()
         ]
-        self.file = ui.Upload(
+        answers = self._answers
+        if answers is not None:
+            # Whoever finds the file must see what is in it.
+            written = partial(_answers_file, answers)
+            offered.append(("answers.exact.csv", "Save answers", written))
+        saves = [
+            ui.FileDownload(
+                filename=name, label=label, callback=write, refused=self._refused, **_LOOK
+            )
+            for name, label, write in offered
+        ]
+        saves[1].visible = self._is_geographic
+        return saves
+
+    @cached_property
+    def file(self) -> Any:
+        """The button that loads boxes."""
+        file = ui.Upload(
             MOST_BYTES,
             label="Load boxes from a file",
             accept=",".join(SUFFIXES),
             uploaded_label="Load boxes from a file",
             stylesheets=[SMALL_BUTTON],
-            **look,
+            **_LOOK,
         )
-        self.file.refused = refused
-        self.file.param.watch(self._read, "value")
-        self.steps = []
-        if step is not None:
-            self.steps = [
-                ui.Button(label=label, on_click=partial(self._step, step, back), **look)
-                for label, back in (("Undo", True), ("Redo", False))
-            ]
-        if answers is not None:
-            # Whoever finds the file must see what is in it.
-            self.answers = ui.FileDownload(
-                filename="answers.exact.csv",
-                label="Save answers",
-                callback=lambda: io.BytesIO(answers().encode()),
-                refused=refused,
-                **look,
-            )
-            self.saves.append(self.answers)
-        self._columns = pn.Column(margin=0, visible=False)
-        self.view = ui.wrapping(
-            *(self.add, self.delete, *self.steps, *beside, *self.saves, self.file, self._columns)
-        )
+        file.refused = self._refused
+        file.param.watch(self._read, "value")
+        return file
 
     def reset(self) -> None:
         """Another grid: GeoJSON is for places on the Earth, and has one shape for a row."""
-        chosen = self._rectangles
-        self.saves[1].visible = chosen.grid.crs is not None and len(chosen.grids) == 1
+        if "saves" in self.__dict__:
+            self.saves[1].visible = self._is_geographic
         self._offer(None)
+
+    @property
+    def _is_geographic(self) -> bool:
+        chosen = self._rectangles
+        return chosen.grid.crs is not None and len(chosen.grids) == 1
 
     def _add(self, add: Callable[[], None], _event: Any) -> None:
         try:

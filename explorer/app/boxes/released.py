@@ -106,6 +106,7 @@ class ReleasePage(AppPage):
             *(self.rectangles, self._add_box, self._changed, refuse),
             beside=[self.table.edit_places],
             told=self.message.inform,
+            about="boxes",
         )
         self.exchange.reset()
         tools = MapTools(_Drag(self), self._zoom, refuse, phone=self.phone)

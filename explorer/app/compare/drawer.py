@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from explorer.app.curator.drawer import Drawer, wide_button
 from explorer.app.curator.parts import PageParts
@@ -22,21 +23,28 @@ class CompareDrawer(Drawer):
         self._changed = changed
         choose, switch = self.tied.choose, self.tied.switch
         sides = [(each.menu, each.about) for each in self.mechanisms]
-        seen = choose("third"), "Third map", choose("scale"), choose("palette"), switch("partition")
-        looks = self.section("view", "View", *seen, self.base_map())
+
+        def seen() -> list[Any]:
+            colours = choose("scale"), choose("palette"), switch("partition")
+            return [choose("third"), "Third map", *colours, self.base_map()]
+
+        looks = self.section("view", "View", seen)
         self.say(looks, "View", ("scale", "palette", "partition"))
-        grid = self.section("grid", "Grid", self.side, self.bound)
+        grid = self.section("grid", "Grid", lambda: [self.side, self.bound])
         self.say(grid, "Grid", ("side",))
         settings = [
             self.remember(f"settings{letter}", each.settings.section)
             for letter, each in zip("ab", self.mechanisms, strict=True)
         ]
         self.fill(
-            *("About", self.city, "City", *sides[0], *sides[1], "Mechanisms"),
-            wide_button("Swap A and B", self._swap),
-            *(self.epsilon.view, "Epsilon"),
-            *(self.new_draw(), switch("apart"), "Random noise"),
-            *(choose("right"), "Maps show", switch("explain"), *settings, looks, grid),
+            [
+                *("About", self.city, "City", *sides[0], *sides[1], "Mechanisms"),
+                wide_button("Swap A and B", self._swap),
+                *(self.epsilon.view, "Epsilon"),
+                *(self.new_draw(), switch("apart"), "Random noise"),
+                *(choose("right"), "Maps show"),
+            ],
+            [*settings, looks, grid],
         )
 
     def _swap(self) -> None:

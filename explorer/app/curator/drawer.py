@@ -110,19 +110,29 @@ class Drawer:
         self._words, self._remembered = words(page), parts.remembered
         # Each help text with what it is about; None where that is the page.
         self._helps: list[tuple[Any, Any]] = []
+        # The columns whose help texts have not been made, each with its controls and texts.
+        self._bare: list[tuple[Any, Sequence[Any]]] = []
+        self._has_base, self._base_switch = False, None
         # What writes the headings of sections.
         self._sayings: list[Callable[[], None]] = []
         self.view = pn.Column(sizing_mode="stretch_width", margin=(2, 6, 4, 6))
         self.state.param.watch(self._explain, "explain")
 
-    def fill(self, *controls: Any) -> None:
-        """Put controls one below the other; a text among them is a heading of the words."""
-        self.view.objects = self.with_words(controls)
+    def fill(self, before: Sequence[Any], after: Sequence[Any]) -> None:
+        """Put controls one below the other; a text among them is a heading of the words.
 
-    def section(self, key: str, title: str, *controls: Any) -> ui.Section:
-        """Controls behind a heading; the browser remembers by ``key`` whether it was open."""
-        inside = pn.Column(*self.with_words(controls), sizing_mode="stretch_width", margin=0)
-        return self.remember(key, ui.Section(title, inside))
+        The switch of the help texts stands between two columns that get them: a column that gets
+        another part takes the focus away from all its parts.
+        """
+        columns = [self._column(controls) for controls in (before, after)]
+        self.view.objects = [columns[0], self.tied.switch("explain"), columns[1]]
+
+    def section(self, key: str, title: str, make: Callable[[], Sequence[Any]]) -> ui.Section:
+        """Controls behind a heading; the browser remembers by ``key`` whether it was open.
+
+        ``make`` returns them, as for `fill`, when the section is first opened.
+        """
+        return self.remember(key, ui.Section(title, lambda: [self._column(make())]))
 
     def remember(self, key: str, section: ui.Section) -> ui.Section:
         """Let a section stand as it was left."""
@@ -144,23 +154,28 @@ class Drawer:
         self._sayings.append(said)
         said()
 
-    def with_words(self, controls: Sequence[Any]) -> list[Any]:
-        """Controls, and in place of each text among them a paragraph of the words.
-
-        All paragraphs are there from the start and shown while the help is on: a column that gets
-        another part draws all its parts anew, for a moment without their styles.
-        """
-        arranged, about = list[Any](), None
-        for part in controls:
-            if isinstance(part, str):
-                self._helps.append((help_pane(self._words[part]), about))
-                arranged.append(self._helps[-1][0])
-                continue
-            arranged.append(part)
-            about = part
+    def _column(self, controls: Sequence[Any]) -> Any:
+        """A column of controls; texts among them become paragraphs once the help is on."""
+        parts = [part for part in controls if not isinstance(part, str)]
+        column = pn.Column(*parts, sizing_mode="stretch_width", margin=0)
+        for part in parts:
             part.param.watch(lambda _event: self._show_helps(), "visible")
+        self._bare.append((column, controls))
         self._show_helps()
-        return arranged
+        return column
+
+    def _make_helps(self) -> None:
+        bare, self._bare = self._bare, []
+        for column, controls in bare:
+            arranged, about = list[Any](), None
+            for part in controls:
+                if isinstance(part, str):
+                    self._helps.append((help_pane(self._words[part]), about))
+                    part = self._helps[-1][0]
+                else:
+                    about = part
+                arranged.append(part)
+            column.objects = arranged
 
     def use(self, data: CityData) -> None:
         """Offer the choices that a city has."""
@@ -179,8 +194,14 @@ class Drawer:
 
     def base_map(self) -> Any:
         """The switch of coast, roads and names; it is there where they are."""
-        self.based = self.tied.switch("base_map", visible=False)
-        return self.based
+        self._base_switch = self.tied.switch("base_map", visible=self._has_base)
+        return self._base_switch
+
+    def offer_base(self, offered: bool) -> None:
+        """Let coast, roads and names be switched on, where there are some."""
+        self._has_base = offered
+        if self._base_switch is not None:
+            self._base_switch.visible = offered
 
     def rebuild(self) -> None:
         """Show mechanisms and settings that were changed from elsewhere."""
@@ -201,6 +222,8 @@ class Drawer:
             each.settings.explain(event.new)
 
     def _show_helps(self) -> None:
+        if self.state.explain:
+            self._make_helps()
         for text, about in self._helps:
             # Words about a control that is not there would puzzle whoever looks for it.
             text.visible = self.state.explain and (about is None or about.visible)

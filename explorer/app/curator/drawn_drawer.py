@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 from explorer.app.curator.drawer import Drawer, wide_button
@@ -26,7 +26,7 @@ class DrawnDrawer(Drawer, ABC):
     drawing : what the buttons of releases act on
     changed : called after a change of a mechanism's setting
     again : called to show the kept release again
-    upload : the form for the visitor's own data
+    upload : makes the form for the visitor's own data
     """
 
     #: The file of words, and the heading of the section of the grid and of the visitor's own data.
@@ -43,45 +43,62 @@ class DrawnDrawer(Drawer, ABC):
         drawing: Drawing,
         changed: Callable[[], None],
         again: Callable[[], None],
-        upload: Any,
+        upload: Callable[[], Any],
     ) -> None:
         super().__init__(parts, self.WORDS, changed)
         self._drawing = drawing
         # The kept release and the data set whose budget the heading says.
         self._said_of: tuple[Any, str] = (None, "")
-        self.saves = [
+        self._show_again = again
+        # Made when their section is first opened.
+        self._kept: list[Any] = []
+        self._preview = True
+        (chosen,) = self.mechanisms
+        self.releases = self.section("release", "Release", self._release)
+        looks = self.section("view", "View", self.look)
+        self.say(looks, "View", self.LOOKS)
+        own = self.section("grid", self.OWN, lambda: [*self.grid(), upload(), self.OWN])
+        self.say(own, self.OWN, ("side",))
+        self.fill(
+            [
+                *self.data(),
+                *(chosen.menu, chosen.about, "Mechanism"),
+                *(self.epsilon.view, "Epsilon"),
+                *(self.new_draw(), "Random noise"),
+                *self.first(),
+            ],
+            [self.remember("settings", chosen.settings.section), self.releases, looks, own],
+        )
+
+    def _release(self) -> list[Any]:
+        """The button of a release; what saves the kept one, shows it, and what waits."""
+        saves = [
             ui.FileDownload(
                 label=label,
                 filename=name,
-                callback=partial(drawing.saved, name),
-                refused=parts.refuse,
+                callback=partial(self._drawing.saved, name),
+                refused=self._parts.refuse,
                 variant="outlined",
-                visible=False,
                 **ui.WIDE,
             )
             for label, name in self.FILES.items()
         ]
-        self.again = wide_button("Show the release again", again, visible=False)
-        (chosen,) = self.mechanisms
-        self.release = ReleaseButton(drawing)
-        self.waiting = WaitingReleases(drawing)
+        self._kept = [*saves, wide_button("Show the release again", self._show_again)]
+        self._offer()
         drawn = *self.agreed(), self.release.view, "Draw a release"
-        kept = *drawn, *self.saves, self.again, self.waiting.view
-        self.releases = self.section("release", "Release", *kept)
-        self.looks = self.section("view", "View", *self.look())
-        self.say(self.looks, "View", self.LOOKS)
-        own = self.section("grid", self.OWN, *self.grid(), upload, self.OWN)
-        self.say(own, self.OWN, ("side",))
-        self.fill(
-            *self.data(),
-            *(chosen.menu, chosen.about, "Mechanism"),
-            *(self.epsilon.view, "Epsilon"),
-            *(self.new_draw(), "Random noise"),
-            *self.first(),
-            self.tied.switch("explain"),
-            self.remember("settings", chosen.settings.section),
-            *(self.releases, self.looks, own),
-        )
+        return [*drawn, *self._kept, self.waiting.view]
+
+    @cached_property
+    def release(self) -> ReleaseButton:
+        """The button that draws a release."""
+        return ReleaseButton(self._drawing)
+
+    @cached_property
+    def waiting(self) -> WaitingReleases:
+        """The releases that nobody has saved."""
+        waiting = WaitingReleases(self._drawing)
+        waiting.show()
+        return waiting
 
     @abstractmethod
     def data(self) -> list[Any]:
@@ -105,15 +122,22 @@ class DrawnDrawer(Drawer, ABC):
 
     def offer(self, screen: Any) -> None:
         """Offer to save the kept release, and to show it where a preview is on screen."""
-        kept = self._drawing.drawn is not None
-        for save in self.saves:
-            save.visible = kept
-        self.again.visible = kept and screen.release.preview
+        self._preview = screen.release.preview
+        self._offer()
         now = self._drawing.drawn, screen.data.matrix.key
         if now != self._said_of:
             self._said_of = now
             self.spent()
-            self.waiting.show()
+            if self._kept:
+                self.waiting.show()
+
+    def _offer(self) -> None:
+        """Offer what can be done with the kept release, where there is one."""
+        kept = self._drawing.drawn is not None
+        for control in self._kept:
+            control.visible = kept
+        if self._kept:
+            self._kept[-1].visible = kept and self._preview
 
     def spent(self) -> None:
         """Say in the heading what the people on screen have spent."""

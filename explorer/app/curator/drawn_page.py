@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import panel as pn
@@ -125,11 +125,9 @@ class DrawnPage(MapPage):
     def compose(self, parts: PageParts) -> None:
         """Make drawer, maps, panels and text."""
         self.drawing = self.new_drawing(parts)
-        units = parts.state.param.bound.get_range()
-        self.upload = self.Upload(self._reading.run, self._use_own, parts.refuse, units)
-        ui.bind(self.upload.population, self._rename_own, parts.refuse)
         self.drawer = self.Controls(
-            parts, self.drawing, self.settings_changed, self._again, self.upload.view
+            *(parts, self.drawing, self.settings_changed, self._again),
+            lambda: self.upload.view,
         )
         self.readout = self.Text(parts, self.table)
         text = words(self.KEY)
@@ -153,6 +151,14 @@ class DrawnPage(MapPage):
             sizing_mode="stretch_width",
             margin=(6, 16, 24, 16),
         )
+
+    @cached_property
+    def upload(self) -> UploadForm:
+        """The form for data of one's own, made when its section is first opened."""
+        units = self.state.param.bound.get_range()
+        form = self.Upload(self._reading.run, self._use_own, self.parts.refuse, units)
+        ui.bind(form.population, self._rename_own, self.parts.refuse)
+        return form
 
     def head(self, *lead: Any) -> Any:
         """The first sentence, and beside it the tools of the maps."""

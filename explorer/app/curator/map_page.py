@@ -58,6 +58,8 @@ class MapPage(CuratorPage):
     PRIVATE: ClassVar[int | None] = None
     #: Whether polygons can be drawn: a row is about one map.
     POLYGONS: ClassVar[bool] = True
+    #: What the section of files is about.
+    FILES: ClassVar[str] = "boxes and answers"
     drawer: Drawer
 
     def begin(self, opening: Opening, city: str, choices: dict[str, Any]) -> Any:
@@ -91,7 +93,10 @@ class MapPage(CuratorPage):
             answers=lambda: answers_csv(self.answers),
             beside=[self.table.edit_places],
             told=parts.message.inform,
+            more=self.files,
+            about=self.FILES,
         )
+        parts.remembered.section("files", self.exchange.files)
         self.scenarios = Scenarios(self.KEY, parts, self._taken, self.released, self.story)
         self.presenting = Presenting(parts, self.tools, self._palette, self._presented)
         self.cross_hair = CrossHair(self.read_at)
@@ -191,6 +196,10 @@ class MapPage(CuratorPage):
     def zoom(self, factor: float) -> None:
         """Zoom all maps, below 1 inwards; 0 shows the whole map again."""
 
+    def files(self) -> Sequence[Any]:
+        """What can be saved besides boxes and answers, made when somebody looks for it."""
+        return ()
+
     def released(self) -> bool:
         """Whether a drawn release is on the screen, not a preview."""
         return False
@@ -224,7 +233,7 @@ class MapPage(CuratorPage):
         """Coast, roads and names under the maps, or nothing."""
         if self.maps is not None and self.parts.data is not None:
             bases = self.parts.data.base_maps
-            self.drawer.based.visible = any(each is not None for each in bases)
+            self.drawer.offer_base(any(base is not None for base in bases))
             if self.state.base_map:
                 self.maps.base.put(bases)
             self.maps.base.switch(self.state.base_map)

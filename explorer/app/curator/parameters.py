@@ -87,28 +87,17 @@ class ParameterControl:
                 self.widget.visible = value is not None
         ui.bind(self.widget, self._chosen, panel.refused)
         switch = [] if self.switch is None else [self.switch]
-        # There from the start: a column that gets another part draws all its parts anew.
-        self._help = help_pane(self.declared.doc or "", visible=panel.state.explain)
-        self.view = pn.Column(
-            self.widget, *switch, self._help, sizing_mode="stretch_width", margin=0
-        )
+        self._help: Any = None
+        self.view = pn.Column(self.widget, *switch, sizing_mode="stretch_width", margin=0)
+        self.explain(panel.state.explain)
 
     def explain(self, on: bool) -> None:
         """Show or hide the help below the control."""
-        self._help.visible = on
-
-    def said(self, facts: Mapping[str, float]) -> str:
-        """The parameter and its value, such as "height 13 automatic"; "" for one that is off."""
-        value, label = self._panel.state.parameter(self.name), _lower(self.declared.label)
-        if isinstance(self.declared, param.Boolean):
-            return label if value else ""
-        if value in self._names.values():
-            return f"{label} {next(name for name, each in self._names.items() if each == value)}"
-        if value is not None:
-            number = isinstance(value, float | int)
-            return f"{label} {_short(value) if number else value}"
-        found = facts.get(label)
-        return f"{label} automatic" if found is None else f"{label} {_short(found)} automatic"
+        if self._help is not None:
+            self._help.visible = on
+        elif on:
+            self._help = help_pane(self.declared.doc or "")
+            self.view.append(self._help)
 
     def _menu(self, value: Any) -> dict[str, Any]:
         """The values that have names, and the present one, which a scenario may have chosen."""
@@ -181,11 +170,21 @@ class MechanismPanel:
     ) -> None:
         self.state, self.refused, self._changed = state, refused, changed
         self._first, self.of = first, of
+        #: Made when the section is first opened.
         self.controls: dict[str, ParameterControl] = {}
+        self._opened = False
+        self._shown: list[param.Parameter] = []
         self._rest: list[param.Parameter] = []
         # What the mechanism of that key chose last.
         self._facts: Mapping[str, float] = {}
         self._facts_of = ""
+        self.view = pn.Column(sizing_mode="stretch_width", margin=0)
+        #: All of it, below a heading that says the first values.
+        self.section = ui.Section("Settings", self._parts)
+        self.rebuild()
+
+    def _parts(self) -> list[Any]:
+        self._opened = True
         self._more = pn.Column(sizing_mode="stretch_width", margin=0, visible=False)
         self._button = ui.Button(
             label=self._label(),
@@ -194,10 +193,8 @@ class MechanismPanel:
             margin=(0, 5),
             on_click=self._toggle,
         )
-        self.view = pn.Column(sizing_mode="stretch_width", margin=0)
-        #: All of it, below a heading that says the first values.
-        self.section = ui.Section("Settings", self.view)
         self.rebuild()
+        return [self.view]
 
     def rebuild(self) -> None:
         """Make the controls of the mechanism that the state now names."""
@@ -205,8 +202,13 @@ class MechanismPanel:
         declared = [instance.param[name] for name in instance.tunables()]
         # What no control can hold is declared with a precedence below 0, as Param has it.
         declared = [each for each in declared if (each.precedence or 0) >= 0]
-        shown, self._rest = declared[: self._first], declared[self._first :]
-        self.controls = {each.name: ParameterControl(self, each) for each in shown}
+        self._shown, self._rest = declared[: self._first], declared[self._first :]
+        if self._opened:
+            self._make_controls()
+        self._say()
+
+    def _make_controls(self) -> None:
+        self.controls = {each.name: ParameterControl(self, each) for each in self._shown}
         self._more.objects = []
         views = [control.view for control in self.controls.values()]
         self.view.objects = [*views, self._button, self._more] if self._rest else views
@@ -215,7 +217,6 @@ class MechanismPanel:
         if self._facts_of == self.state.mechanism:
             self.show_facts(self._facts)
         self._show_relevant()
-        self._say()
 
     def chosen(self) -> None:
         """A control changed the state."""
@@ -240,13 +241,13 @@ class MechanismPanel:
         instance = self.state.instance()
         matters = instance.relevant()
         facts = self._facts if self._facts_of == self.state.mechanism else {}
-        shown = [each for name, each in self.controls.items() if name in matters]
+        shown = [each for each in self._shown if each.name in matters]
         # Numbers first: they are what a person moves.
-        shown.sort(key=lambda each: not isinstance(each.declared, param.Number))
-        known = [each.said(facts) for each in shown]
+        shown.sort(key=lambda each: not isinstance(each, param.Number))
+        known = [described(each, self.state, facts) for each in shown]
         of = f"{self.of}, {instance.title}" if self.of else instance.title
         self.section.say(f"Settings of {of}", ", ".join([*filter(None, known)][:SAID]))
-        self.section.visible = bool(self.controls)
+        self.section.visible = bool(self._shown)
 
     def _show_relevant(self) -> None:
         matters = self.state.instance().relevant()
@@ -272,6 +273,27 @@ class MechanismPanel:
     def _label(self) -> str:
         more = "Fewer settings" if self._more.visible else "More settings"
         return f"{more} of {self.of}" if self.of else more
+
+
+def described(declared: param.Parameter, state: MechanismState, facts: Mapping[str, float]) -> str:
+    """A parameter and its value, such as "height 13 automatic"; "" for one that is off.
+
+    Parameters
+    ----------
+    declared : of the mechanism that the state names
+    state : MechanismState
+    facts : what the mechanism chose itself, by labels
+    """
+    value, label = state.parameter(declared.name), _lower(declared.label)
+    if isinstance(declared, param.Boolean):
+        return label if value else ""
+    names = type(state.instance()).named.get(declared.name, {})
+    if value in names.values():
+        return f"{label} {next(name for name, number in names.items() if number == value)}"
+    if value is not None:
+        return f"{label} {_short(value) if isinstance(value, float | int) else value}"
+    chosen = facts.get(label)
+    return f"{label} automatic" if chosen is None else f"{label} {_short(chosen)} automatic"
 
 
 def _middle(slider: Any) -> Any:

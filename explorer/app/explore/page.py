@@ -16,6 +16,7 @@ from explorer.app.curator.drawing import Drawing
 from explorer.app.curator.explain import Panel
 from explorer.app.curator.map_readout import MapReadout
 from explorer.app.curator.maps import MapPair
+from explorer.app.curator.parameters import help_pane
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.runs import Runs
 from explorer.app.curator.upload import UploadForm
@@ -26,6 +27,7 @@ from explorer.app.explore.partition import PartitionPanel
 from explorer.app.explore.replay import Replay
 from explorer.app.explore.saves import Saves
 from explorer.app.kit.html import html_pane, section
+from explorer.app.kit.words import words
 from explorer.app.state.explore import ExploreState
 from explorer.errors import InputError
 
@@ -82,6 +84,7 @@ class Explore(CityPage):
     STYLES = ("palette", "partition", "partition_over", "drag")
     Upload, Controls, Text = UploadForm, ExploreDrawer, MapReadout
     MAPS, PRIVATE = ("Truth", "Private"), 1
+    FILES = "boxes, answers, maps, a report"
     LEAD = "Drag a box: both counts stand at it."
     drawer: ExploreDrawer
     readout: MapReadout
@@ -131,15 +134,12 @@ class Explore(CityPage):
     def below(self, text: Mapping[str, str]) -> list[Any]:
         """The summary, what the table says, the ledger."""
         read = self.readout
-        self.saves = Saves(self.parts, lambda: self.screen, lambda: self.answers)
         return [
             read.key,
             read.summary,
             section("Boxes", text["Boxes"]),
             read.causes.view,
             read.about_bars,
-            section("Save", text["Save"]),
-            self.saves.view,
             section("Ledger", text["Ledger"]),
             read.ledger,
         ]
@@ -149,6 +149,11 @@ class Explore(CityPage):
         if self.maps is None and place[0] == "madeup":
             png = b64encode(KEPT_PICTURE.read_bytes()).decode()
             self._map_holder.objects = [html_pane(_KEPT.format(png=png))]
+
+    def files(self) -> list[Any]:
+        """Answers, maps and a report, with the truth and without it."""
+        saves = Saves(self.parts, lambda: self.screen, lambda: self.answers)
+        return [help_pane(words(self.KEY)["Save"]), saves.view]
 
     def new_maps(self, data: CityData) -> MapPair:
         """Two linked maps."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from functools import cached_property
 from typing import Any, ClassVar
 
 from explorer.app.curator.drawn_drawer import DrawnDrawer
@@ -34,9 +35,13 @@ class FederatedDrawer(DrawnDrawer):
 
     def agreed(self) -> list[Any]:
         """Whether the exact number of people may be published, and whom a release protects."""
-        self.promise = html_pane(margin=(0, 10, 4, 10))
         self.state.param.watch(lambda _event: self._ticked(), "people_are_public")
         return [self.tied.check("people_are_public"), "Exact number", self.promise]
+
+    @cached_property
+    def promise(self) -> Any:
+        """Whom a release protects."""
+        return html_pane(margin=(0, 10, 4, 10))
 
     def offer(self, screen: Any) -> None:
         """Also say whom a release of the people on screen would protect."""

@@ -76,10 +76,8 @@ class MessageArea:
 
     def __init__(self) -> None:
         self._said: list[_Said] = []
-        self._toasts = [_Toast(partial(self._close, place)) for place in range(MOST)]
-        self.view = pn.Column(
-            *(each.view for each in self._toasts), visible=False, margin=0, stylesheets=[_CELL]
-        )
+        self._toasts: list[_Toast] = []
+        self.view = pn.Column(visible=False, margin=0, stylesheets=[_CELL])
 
     @property
     def sentence(self) -> str:
@@ -137,7 +135,13 @@ class MessageArea:
 
     def _put(self, said: list[_Said]) -> None:
         self._said = said
+        # Made with the first sentence: most pages never say one.
+        more = [_Toast(partial(self._close, at)) for at in range(len(self._toasts), len(said))]
+        self._toasts += more
         for toast, each in zip(self._toasts, [*said, None, None, None], strict=False):
             toast.show(each)
         if self.view.visible != bool(said):
             self.view.visible = bool(said)
+        # Once they say it: what a browser has never shown takes no value there.
+        if more:
+            self.view.extend([toast.view for toast in more])

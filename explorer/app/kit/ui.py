@@ -193,7 +193,8 @@ class Section(pmui.Accordion):
     ----------
     title : str
         What it is about.
-    content : what stands in it; a browser gets it when the section is open
+    content : what stands in it, or a function that makes its parts when it is first opened; a
+        browser gets it when the section is open
     about : str
         What is chosen, see `say`.
     """
@@ -203,8 +204,18 @@ class Section(pmui.Accordion):
     _names: list[str]
 
     def __init__(self, title: str, content: Any, about: str = "") -> None:
+        self._make = None if isinstance(content, pn.viewable.Viewable) else content
+        if self._make is not None:
+            content = pn.Column(sizing_mode="stretch_width", margin=0)
         super().__init__((title, content), dynamic=True, **_SECTION)
         self.say(title, about)
+        if self._make is not None:
+            self.param.watch(lambda _event: self._fill(content), "active")
+
+    def _fill(self, content: Any) -> None:
+        make, self._make = self._make, None if self.active else self._make
+        if make is not None and self.active:
+            content.objects = make()
 
     def say(self, title: str, about: str = "") -> None:
         """Another heading, and what is chosen inside, in quiet letters below it."""

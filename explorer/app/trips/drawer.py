@@ -16,6 +16,9 @@ class TripsDrawer(DrawnDrawer):
     WORDS: ClassVar[str] = "trips"
     RECORD: ClassVar[str] = "trip"
     OWN: ClassVar[str] = "Grid and own trips"
+    #: How counts lie inside a leaf, once "View" was opened; it is there while there are maps.
+    spread: Any = None
+    _has_maps = True
 
     def data(self) -> list[Any]:
         """Trips and their places."""
@@ -34,7 +37,7 @@ class TripsDrawer(DrawnDrawer):
     def look(self) -> list[Any]:
         """How counts lie inside leaves, colours."""
         choose, switch = self.tied.choose, self.tied.switch
-        self.spread = choose("spread")
+        self.spread = choose("spread", visible=self._has_maps)
         return [
             *(self.spread, "Inside a leaf", switch("partition"), "Partition"),
             *(choose("scale"), "Colour scale", choose("palette"), "Colours"),
@@ -56,7 +59,9 @@ class TripsDrawer(DrawnDrawer):
     def offer(self, screen: Any) -> None:
         """Offer what fits the screen: to save the kept release, to show it, to spread counts."""
         super().offer(screen)
-        self.spread.visible = screen.drawn.maps is not None
+        self._has_maps = screen.drawn.maps is not None
+        if self.spread is not None:
+            self.spread.visible = self._has_maps
 
 
 def places_of(key: str, present: str) -> dict[str, str]:

@@ -240,6 +240,6 @@ def test_answers_that_cannot_be_made_are_said_and_no_file_is_handed_out() -> Non
     said: list[str] = []
     rectangles = Visit().rectangles
     buttons = BoxExchange(rectangles, lambda: None, lambda: None, said.append, answers=answers)
-    buttons.answers.param.trigger("_clicks")
+    buttons.saves[-1].param.trigger("_clicks")
     assert said == ["There are no answers yet."]
-    assert buttons.answers.data is None
+    assert buttons.saves[-1].data is None

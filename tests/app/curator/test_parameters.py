@@ -1,5 +1,6 @@
 """Controls come from the declarations of the parameters, and only those that matter show."""
 
+import panel as pn
 import param
 import pytest
 
@@ -18,6 +19,7 @@ class Visit:
         self.changes = 0
         self.said: list[str] = []
         self.panel = MechanismPanel(self.state, self.count, self.said.append)
+        self.panel.section.active = [0]
 
     def count(self) -> None:
         self.changes += 1
@@ -139,15 +141,16 @@ def test_another_mechanism_brings_its_own_controls() -> None:
 def test_help_is_shown_on_demand_and_nothing_is_built_anew() -> None:
     visit = Visit(mechanism="ug")
     view = visit.panel.controls["c"].view
-    parts = [*view.objects]
-    help = parts[-1]
+    assert not view.select(pn.pane.HTML), "a browser is sent no help that nobody asked for"
+    visit.panel.explain(True)
+    shown = [*view.objects]
+    help = shown[-1]
     assert "Guideline" in help.object
+    visit.panel.explain(False)
     assert not help.visible
     visit.panel.explain(True)
     assert help.visible
-    assert view.objects == parts, "a column with other parts draws all of them again"
-    visit.panel.explain(False)
-    assert not help.visible
+    assert view.objects == shown, "a column with other parts draws all of them again"
 
 
 def test_the_heading_of_the_settings_says_the_first_of_them() -> None:

@@ -30,9 +30,7 @@ class Visit:
         )
         self.changed = self.again = 0
         drawing = Drawing(self.parts, [].append)
-        self.drawer = ExploreDrawer(
-            self.parts, drawing, self._change, self._show_again, pn.Column()
-        )
+        self.drawer = ExploreDrawer(self.parts, drawing, self._change, self._show_again, pn.Column)
 
     def _change(self) -> None:
         self.changed += 1
@@ -124,9 +122,9 @@ def test_a_new_draw_takes_another_seed_and_a_release_waits_for_a_city() -> None:
 
 def test_words_appear_beside_every_section_and_go_again() -> None:
     visit = Visit()
-    parts = [*press.parts(visit.drawer)]
-    assert 'class="help"' not in press.text(visit.drawer)
+    assert 'class="help"' not in press.markup(visit.drawer)
     visit.state.put(explain=True)
+    parts = [*press.parts(visit.drawer)]
     shown = press.text(visit.drawer)
     for key in ("Figures", "City", "Epsilon", "Random noise", "Draw a release", "Right map"):
         assert words("explore")[key][:40] in shown
@@ -138,7 +136,18 @@ def test_words_appear_beside_every_section_and_go_again() -> None:
     visit.drawer.bound.visible = False
     visit.state.put(explain=False)
     assert words("explore")["Epsilon"][:40] not in press.text(visit.drawer)
+    visit.state.put(explain=True)
     assert press.parts(visit.drawer) == parts, "a column with other parts draws all of them again"
+
+
+def test_the_switch_of_the_words_keeps_the_focus() -> None:
+    visit = Visit()
+    switch = press.find(visit.drawer, "Explain the controls")
+    # A browser takes the focus away from all parts of a column that gets another part.
+    (around,) = [column for column in visit.drawer.view.select(pn.Column) if switch in column]
+    before = list(around)
+    visit.state.put(explain=True)
+    assert list(around) == before
 
 
 def test_another_mechanism_is_described_and_has_its_controls() -> None:

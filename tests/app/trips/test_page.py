@@ -122,6 +122,7 @@ def test_private_maps_hold_the_private_answers(page) -> None:
         page.state.put(spread=spread)
         assert page.screen.release.inside == spread
         assert page.screen.drawn is screen.drawn, "to spread counts otherwise draws nothing"
+    press.parts(page)
     assert page.drawer.spread.visible
     page.state.put(mechanism="eug")
     assert not page.drawer.spread.visible

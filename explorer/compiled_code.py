@@ -24,6 +24,8 @@ from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 
+#: The folder of this package.
+PACKAGE = Path(__file__).parent
 _RECORD = "kernels.json"
 _PREPARED = "prepared.json"
 _IMPORT = re.compile(

@@ -15,8 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
 from explorer.app.kit.navigation import Link
-from explorer.app.work.compiling import PACKAGE
-from explorer.compiled_code import note_prepared
+from explorer.compiled_code import PACKAGE, note_prepared
 
 if TYPE_CHECKING:
     from explorer.app.kit.page import AppPage

@@ -10,11 +10,10 @@ from collections import defaultdict
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from pathlib import Path
 from typing import Generic, TypeVar
 
-from explorer import compiled_code
 from explorer.app.work.job import patient
+from explorer.compiled_code import PACKAGE, is_prepared
 
 Result = TypeVar("Result")
 
@@ -22,7 +21,6 @@ COMPILING = (
     "Compiling what this page computes with: once after each installation or update, about half a "
     "minute. The page goes on by itself …"
 )
-PACKAGE = Path(compiled_code.__file__).parent
 #: Pages that are known to be compiled, by their keys.
 COMPILED: set[str] = set()
 _locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
@@ -58,7 +56,7 @@ def _waiting() -> ThreadPoolExecutor:
 
 def is_compiled(page: str) -> bool:
     """Whether the kernels of a page have been compiled by the present code."""
-    if page not in COMPILED and compiled_code.is_prepared(PACKAGE, page):
+    if page not in COMPILED and is_prepared(PACKAGE, page):
         COMPILED.add(page)
     return page in COMPILED
 

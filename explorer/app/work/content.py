@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import weakref
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
@@ -19,6 +20,7 @@ import panel as pn
 from bokeh.util.token import get_session_id
 from panel.io.resources import LOCAL_DIST
 from panel.io.state import set_curdoc
+from panel.links import Callback
 from tornado.httputil import HTTPHeaders, HTTPMessageDelegate, HTTPServerRequest
 from tornado.web import RequestHandler
 
@@ -81,11 +83,22 @@ class Contents:
 
 
 def _made(whole: Callable[[], Any], failed: Callable[[], Any]) -> Any:
+    before = {*Callback.registry}
+    # Panel keeps scripts of widgets for good, and with them the page: they go with the session.
+    pn.state.on_session_destroyed(lambda _context: _forget(scripts))
+    scripts: weakref.WeakSet[Any] = weakref.WeakSet()
     try:
         return whole()
     except Exception:
         logger.exception("The content of a page could not be made")
         return failed()
+    finally:
+        scripts.update({*Callback.registry} - before)
+
+
+def _forget(scripts: weakref.WeakSet[Any]) -> None:
+    for source in [*scripts]:
+        Callback.registry.pop(source, None)
 
 
 def _plan(doc: Any, whole: Callable[[], Any], done: Callable[[], None]) -> None:

@@ -351,10 +351,17 @@ def another_row(text: str) -> str:
     return text + text.rstrip("\n").rpartition("\n")[2] + "\n"
 
 
-def moved(text: str) -> str:
+def moved(text: str, degrees: float = 1e-6) -> str:
     head, _, rest = text.partition('"coordinates":[[[')
     lon, _, rest = rest.partition(",")
-    return f'{head}"coordinates":[[[{float(lon) + 1e-6:.9f},{rest}'
+    return f'{head}"coordinates":[[[{float(lon) + degrees:.9f},{rest}'
+
+
+def test_degrees_of_another_version_of_proj_hold(folder) -> None:
+    path = folder / "leaves.geojson"
+    path.write_text(moved(path.read_text("utf8"), 8e-9), "utf8")
+    made_good(folder)
+    assert wrong(folder) == []
 
 
 def other_picture(folder: Path) -> None:

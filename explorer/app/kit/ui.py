@@ -12,7 +12,6 @@ import param
 
 from explorer.app.kit.attempts import Attempts
 from explorer.app.kit.echoes import Led, LedText, without_echoes
-from explorer.app.kit.gathered import gather_changes
 from explorer.app.kit.late_values import show_late_values
 from explorer.app.kit.later import after
 from explorer.app.kit.menu_roles import mend_menus
@@ -53,18 +52,11 @@ class _Checked:
 
 
 class FloatSlider(Led, _Checked, pmui.FloatSlider):
-    """A slider of numbers that answers at once: a browser gathers what a drag tells."""
-
-    # Panel's own is 50 ms after every change. The browser of a served page tells of none within
-    # 40 ms of the last (see `gather_changes`), so that waiting gathers nothing, and costs a drag a
-    # quarter of its frames.
-    _debounce = 0
+    """A slider of numbers; Panel gathers what a drag tells in 50 ms."""
 
 
 class IntSlider(Led, _Checked, pmui.IntSlider):
     """A slider of whole numbers, as `FloatSlider`."""
-
-    _debounce = 0
 
 
 #: The stock box has two buttons without a name; the arrow keys do the same.
@@ -263,7 +255,6 @@ class Page(pmui.Page):
         skip_link()
         mend_menus()
         show_late_values()
-        gather_changes()
         # Every layout is limited to its parent's height, and that one to the window's: on a phone
         # the rest of the page would lie over the second map. Without a limit the page scrolls.
         for part in main:

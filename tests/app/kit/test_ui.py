@@ -69,16 +69,6 @@ def test_a_refused_choice_is_said_and_undone() -> None:
     assert taken == [5]
 
 
-def waits(control) -> int:
-    """Milliseconds that Panel gathers changes of a control or a kind of them before one is told."""
-    return control._debounce
-
-
-def test_sliders_do_not_wait_before_they_answer() -> None:
-    for kind in (ui.Select, ui.RadioButtonGroup, ui.Switch, ui.FloatSlider, ui.IntSlider):
-        assert waits(kind) == 0
-
-
 def test_the_page_does_not_mirror_the_work_of_other_visitors() -> None:
     page = ui.Page(title="x")
     with pn.io.state.param.update(), pn.util.edit_readonly(pn.state):

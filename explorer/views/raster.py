@@ -123,3 +123,36 @@ def leaf_edges(lower, upper, col0, row0, col1, row1, height, width):  # type: ig
             for i in range(i0, i1):
                 out[i, j0] = max(out[i, j0], strength)
     return out
+
+
+@njit(cache=True, nogil=True)
+def value_bytes(values, top, log):  # type: ignore[no-untyped-def]
+    """Bytes of `ColourScale` for points per cell (float32, any shape) -> as ``values``, uint8."""
+    out = np.empty(values.shape, np.uint8)
+    flat_in, flat_out = values.ravel(), out.ravel()
+    factor = np.float32(255.0 / np.log1p(top) if log else 255.0 / top)
+    # Neighbouring pixels of one leaf are equal: most logarithms need not be taken.
+    last, byte = np.float32(0.0), np.uint8(0)
+    for i in range(flat_in.size):
+        value = flat_in[i]
+        if value != last:
+            last, byte = value, np.uint8(0)
+            if value > 0:
+                level = (np.log1p(value) if log else value) * factor
+                byte = np.uint8(255) if level >= 255 else np.uint8(level)
+        flat_out[i] = byte
+    return out
+
+
+@njit(cache=True, nogil=True)
+def difference_bytes(values, top, log):  # type: ignore[no-untyped-def]
+    """Bytes of `ColourScale` for a difference, 128 for none -> as ``values``, uint8."""
+    out = np.empty(values.shape, np.uint8)
+    flat_in, flat_out = values.ravel(), out.ravel()
+    factor = np.float32(127.0 / np.log1p(top) if log else 127.0 / top)
+    for i in range(flat_in.size):
+        value = flat_in[i]
+        size = abs(value)
+        level = min((np.log1p(size) if log else size) * factor, np.float32(127.0))
+        flat_out[i] = np.uint8(128 + level) if value >= 0 else np.uint8(128 - level)
+    return out

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 Kind = Literal["log", "linear"]
@@ -37,11 +36,16 @@ class ColourScale:
 
     def encode(self, values: NDArray[np.float32]) -> NDArray[np.uint8]:
         """Bytes 0..255 of ``values`` (any shape, points per cell); below zero counts as zero."""
-        return _encode(values, self.top, self.kind == "log")
+        # A server draws nothing before a page is opened: numba is loaded with the first picture.
+        from explorer.views.raster import value_bytes
+
+        return value_bytes(values, self.top, self.kind == "log")
 
     def encode_difference(self, values: NDArray[np.float32]) -> NDArray[np.uint8]:
         """Bytes of private minus true ``values``: 128 is none, lower is too few."""
-        return _encode_difference(values, self.top, self.kind == "log")
+        from explorer.views.raster import difference_bytes
+
+        return difference_bytes(values, self.top, self.kind == "log")
 
     def place(self, value: float) -> float:
         """Where ``value`` stands on the scale, 0 (nothing) to 1 (``top``)."""
@@ -111,34 +115,3 @@ def _nice_below(value: float) -> float:
 def _nice_above(value: float) -> float:
     unit = 10.0 ** np.floor(np.log10(value))
     return float(unit * min(m for m in (1, 2, 5, 10) if m * unit >= value * 0.9999999))
-
-
-@njit(cache=True, nogil=True)
-def _encode(values, top, log):  # type: ignore[no-untyped-def]
-    out = np.empty(values.shape, np.uint8)
-    flat_in, flat_out = values.ravel(), out.ravel()
-    factor = np.float32(255.0 / np.log1p(top) if log else 255.0 / top)
-    # Neighbouring pixels of one leaf are equal: most logarithms need not be taken.
-    last, byte = np.float32(0.0), np.uint8(0)
-    for i in range(flat_in.size):
-        value = flat_in[i]
-        if value != last:
-            last, byte = value, np.uint8(0)
-            if value > 0:
-                level = (np.log1p(value) if log else value) * factor
-                byte = np.uint8(255) if level >= 255 else np.uint8(level)
-        flat_out[i] = byte
-    return out
-
-
-@njit(cache=True, nogil=True)
-def _encode_difference(values, top, log):  # type: ignore[no-untyped-def]
-    out = np.empty(values.shape, np.uint8)
-    flat_in, flat_out = values.ravel(), out.ravel()
-    factor = np.float32(127.0 / np.log1p(top) if log else 127.0 / top)
-    for i in range(flat_in.size):
-        value = flat_in[i]
-        size = abs(value)
-        level = min((np.log1p(size) if log else size) * factor, np.float32(127.0))
-        flat_out[i] = np.uint8(128 + level) if value >= 0 else np.uint8(128 - level)
-    return out

@@ -7,7 +7,7 @@ import pytest
 from explorer.grid.grid import Grid
 from explorer.mechanisms import HTF
 from explorer.points.matrix import FrequencyMatrix
-from explorer.views import to_holoviews
+from explorer.views.notebook import to_holoviews
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
@@ -29,10 +30,13 @@ class Page(Link):
     ----------
     heading : its title in full, `AppPage.TITLE` of its class
     make : "module:Class"
+    drawer, maps : whether a drawer, and how many maps are sketched before its content is there
     """
 
     heading: str
     make: str
+    drawer: bool = False
+    maps: int = 0
 
     @property
     def name(self) -> str:
@@ -44,37 +48,32 @@ class Page(Link):
         module, _, name = self.make.partition(":")
         return cast("type[AppPage]", getattr(import_module(module), name))
 
+    def empty(self, links: Sequence[Link] = ()) -> Any:
+        """The page without its content; its class is not loaded."""
+        from explorer.app.kit.page import empty_page
+
+        return empty_page(self.key, self.heading, self.drawer, self.maps, links)
+
     def prepare(self, **begin: Any) -> None:
         """Compile what it computes with, and note that it is compiled."""
         self.load().warm(**begin)
         note_prepared(PACKAGE, self.key)
 
 
-PAGES: tuple[Page, ...] = (
-    Page(
-        "explore", "Explore", "explore", "Private map explorer", "explorer.app.explore.page:Explore"
-    ),
-    Page("trips", "Trips", "trips", "Private trips explorer", "explorer.app.trips.page:Trips"),
-    Page(
-        "country",
-        "Country",
-        "country",
-        "Private country explorer",
-        "explorer.app.country.page:Country",
-    ),
-    Page(
-        "federated",
-        "Federated",
-        "federated",
-        "Federated map explorer",
-        "explorer.app.federated.page:Federated",
-    ),
-    Page(
-        "compare", "Compare", "compare", "Compare mechanisms", "explorer.app.compare.page:Compare"
-    ),
-    Page("publish", "Publish", "publish", "Publish a release", "explorer.app.publish.page:Publish"),
-    Page("learn", "Learn", "learn", "Learn with experiments", "explorer.app.learn.page:Learn"),
-    Page("classroom", "Class", "class", "Class result", "explorer.app.classroom.page:ClassResult"),
+#: A drawer, and two maps.
+_MAPS = True, 2
+PAGES: tuple[Page, ...] = tuple(
+    Page(key, title, address, heading, f"explorer.app.{key}.page:{name}", *sketch)
+    for key, title, address, heading, name, *sketch in (
+        ("explore", "Explore", "explore", "Private map explorer", "Explore", *_MAPS),
+        ("trips", "Trips", "trips", "Private trips explorer", "Trips", *_MAPS),
+        ("country", "Country", "country", "Private country explorer", "Country", *_MAPS),
+        ("federated", "Federated", "federated", "Federated map explorer", "Federated", *_MAPS),
+        ("compare", "Compare", "compare", "Compare mechanisms", "Compare", *_MAPS),
+        ("publish", "Publish", "publish", "Publish a release", "Publish"),
+        ("learn", "Learn", "learn", "Learn with experiments", "Learn", True),
+        ("classroom", "Class", "class", "Class result", "ClassResult"),
+    )
 )
 
 

@@ -236,11 +236,10 @@ def _listen(
 
         def maker(key: str) -> Callable[[], Any]:
             def make() -> Any:
-                # Loaded when it is first opened.
-                kind = pages[key].load()
-                more = {"reach": reach} if kind.INVITES else {}
-
                 def whole() -> Any:
+                    # Loaded when it is first opened.
+                    kind = pages[key].load()
+                    more = {"reach": reach} if kind.INVITES else {}
                     page: Any = kind.served(links, **begin, **more)
                     page.signed_in = own_name()
                     if story is not None and key == first:
@@ -248,9 +247,9 @@ def _listen(
                     return page.page()
 
                 def failed() -> Any:
-                    return kind.empty(links).fill([pn.pane.Markdown(_NOT_MADE)])
+                    return pages[key].empty(links).fill([pn.pane.Markdown(_NOT_MADE)])
 
-                return contents.late(kind.empty(links), whole, failed)
+                return contents.late(pages[key].empty(links), whole, failed)
 
             return make
 

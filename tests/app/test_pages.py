@@ -24,6 +24,7 @@ def test_a_page_is_a_class_of_its_own_folder_with_its_key(page) -> None:
     kind = page.load()
     assert issubclass(kind, AppPage)
     assert (page.key, page.heading) == (kind.KEY, kind.TITLE)
+    assert (page.drawer, page.maps) == (kind.DRAWER, kind.SKETCHED)
     assert page.make == f"explorer.app.{page.key}.page:{kind.__name__}"
     assert getattr(explorer.app, page.name) is kind
     assert page.name in explorer.app.__all__

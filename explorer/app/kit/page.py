@@ -108,22 +108,8 @@ class AppPage(pn.viewable.Viewer):
 
     @classmethod
     def empty(cls, links: Sequence[Link] = ()) -> ui.Page:
-        """The page of the current visitor without its content: title, theme and a sketch."""
-        notebook.load()
-        dark = starts_dark()
-        if pn.state.curdoc is not None:
-            # Of this page: without it a page that was made elsewhere in the process has its say.
-            pn.config.theme = "dark" if dark else "default"
-        # On a phone links leave no room for a long title, and they do not name the page itself.
-        short = next((link.title for link in links if link.key == cls.KEY), cls.TITLE)
-        sketch = first_paint(dark, cls.TITLE, cls.DRAWER, cls.SKETCHED)
-        return ui.Page(
-            title=short if _on_phone() else cls.TITLE,
-            theme_config=_THEME,
-            dark_theme=dark,
-            raw_css=[sketch, tooltips.CSS],
-            sx={**paper.FRAME, **TITLE_TOUCH},
-        )
+        """The page of the current visitor without its content, see `empty_page`."""
+        return empty_page(cls.KEY, cls.TITLE, cls.DRAWER, cls.SKETCHED, links)
 
     def page(self) -> ui.Page:
         """The page with bar, drawer and theme toggle."""
@@ -191,3 +177,31 @@ def starts_dark() -> bool:
         return bool(asked == b"dark")
     sent = pn.state.cookies.get(COOKIE, "")
     return read(sent if isinstance(sent, str) else "").get("theme") != "light"
+
+
+def empty_page(
+    key: str, title: str, drawer: bool, maps: int, links: Sequence[Link] = ()
+) -> ui.Page:
+    """A page of the current visitor without its content: title, theme and a sketch.
+
+    Parameters
+    ----------
+    key, title : of the page
+    drawer : whether it has one
+    maps : how many maps are sketched
+    links : the pages of its bar
+    """
+    notebook.load()
+    dark = starts_dark()
+    if pn.state.curdoc is not None:
+        # Of this page: without it a page that was made elsewhere in the process has its say.
+        pn.config.theme = "dark" if dark else "default"
+    # On a phone links leave no room for a long title, and they do not name the page itself.
+    short = next((link.title for link in links if link.key == key), title)
+    return ui.Page(
+        title=short if _on_phone() else title,
+        theme_config=_THEME,
+        dark_theme=dark,
+        raw_css=[first_paint(dark, title, drawer, maps), tooltips.CSS],
+        sx={**paper.FRAME, **TITLE_TOUCH},
+    )

@@ -267,6 +267,31 @@ def test_a_page_that_nobody_comes_for_is_given_up(monkeypatch) -> None:
     assert [each() for each in gone] == [None], "its document is given back"
 
 
+def test_visits_that_ended_leave_no_page_of_maps_in_memory(monkeypatch) -> None:
+    quick = {"unused_session_lifetime_milliseconds": 1, "check_unused_sessions_milliseconds": 20}
+    monkeypatch.setattr(limits, "OPTIONS", {**limits.OPTIONS, **quick})
+    running = Running()
+    documents: list[weakref.ref] = []
+
+    async def visit() -> None:
+        for _ in range(3):
+            client = Client(running.server.port, "explore")
+            assert "Epsilon" in await client.open()
+            documents.extend(weakref.ref(s.document) for s in running.server.get_sessions())
+            client.close()
+            while running.server.get_sessions():
+                await asyncio.sleep(0.02)
+            # What was under way ends.
+            await asyncio.sleep(1.5)
+
+    running.do(visit)
+    running.stop()
+    for _ in range(3):
+        gc.collect()
+    # A task of Panel that lasts may keep the context that it was begun in: one page, and not more.
+    assert len([1 for document in documents if document() is not None]) <= 1
+
+
 def test_a_frame_is_in_the_theme_that_is_asked_for(running) -> None:
     async def visit() -> None:
         for _ in range(2):

@@ -63,13 +63,14 @@ class Lab(Started):
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     folder = tmp_path_factory.mktemp("lab")
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in CELLS])
-    notebook.metadata["kernelspec"] = {
-        "name": "python3",
-        "display_name": "Python 3",
-        "language": "python",
-    }
-    nbformat.write(notebook, folder / "x.ipynb")
+    for name, cells in {"x": CELLS, "one": CELLS[: ONE + 1]}.items():
+        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in cells])
+        notebook.metadata["kernelspec"] = {
+            "name": "python3",
+            "display_name": "Python 3",
+            "language": "python",
+        }
+        nbformat.write(notebook, folder / f"{name}.ipynb")
     running = Lab(folder)
     yield running
     running.stop()
@@ -153,6 +154,26 @@ def fits(place: Locator) -> None:
         assert slider["y"] > each["y"], "controls stand before the maps"
 
 
+#: How many canvases show more than their background.
+PAINTED = """canvases => canvases.filter(canvas => {
+  const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height)
+  return new Set(new Uint32Array(pixels.data.buffer)).size > 50
+}).length"""
+
+
+@pytest.mark.browser
+def test_both_maps_are_painted_when_a_page_is_first_shown(browser: Browser, lab: Lab) -> None:
+    page = window(browser, 1600, 1000)
+    page.goto(f"{lab.url}/lab/tree/one.ipynb?reset")
+    run_all(page)
+    one = cell(page, ONE)
+    wait_until(page, lambda: one.locator("canvas").evaluate_all(PAINTED) == 2)
+    before = leaves(page)
+    slide(page)
+    wait_until(page, lambda: leaves(page) != before)
+    page.close()
+
+
 @pytest.mark.browser
 def test_a_cell_shows_reacts_and_is_saved_without_the_truth(browser: Browser, lab: Lab) -> None:
     page = window(browser, 1600, 1000)
@@ -176,7 +197,7 @@ def test_a_cell_shows_reacts_and_is_saved_without_the_truth(browser: Browser, la
     page.mouse.down()
     page.mouse.move(x + 60, y + 50, steps=8)
     page.mouse.up()
-    one.get_by_role("textbox", name="box of Q3").wait_for()
+    wait_until(page, lambda: "Q3" in "".join(one.locator(ROW).all_inner_texts()))
 
     colours = "rows => rows.map(row => getComputedStyle(row).color)"
     assert len({*one.locator(ROW).evaluate_all(colours)}) == 1

@@ -28,6 +28,7 @@ from bokeh.model import Model
 from bokeh.models import UIElement
 from panel.io.notebook import EXEC_MIME, LOAD_MIME, patch_inline_stylesheets, render_model
 from panel.models.esm import ReactComponent
+from pyviz_comms import Comm
 
 from explorer.app.kit.words import words
 
@@ -36,6 +37,8 @@ Bundle = tuple[dict[str, Any], dict[str, Any]]
 WORDS = words("notebook")
 #: Comms of Panel with which a page is a widget of ipywidgets.
 _WIDGETS = ("ipywidgets", "vscode")
+#: Seconds for which messages wait for a browser that builds a page; it may have gone away.
+_LONGEST_BUILD = 60
 #: A word of the script that loads BokehJS and Panel.
 _LOADS = "load_or_wait"
 #: What a component loads in place of its own copy of the script; Panel takes its default export.
@@ -70,6 +73,12 @@ _POSTER = """<div id="poster-%(id)s">%(poster)s<p class="sign"><b>%(saved)s</b><
     place.innerHTML = message.content.data.html
     // Scripts that are put in as text do not run.
     for (const script of place.querySelectorAll("script")) run(script.textContent, script)
+    built()
+  }
+  // What the kernel sends before the page is built would be lost.
+  const built = () => {
+    if (place.querySelector("[data-root-id]")?.children.length) comm.send({})
+    else if (place.isConnected) setTimeout(built, 100)
   }
   const loaded = globalThis.__explorer_loaded ??= {}
   const load = (message) => {
@@ -77,7 +86,7 @@ _POSTER = """<div id="poster-%(id)s">%(poster)s<p class="sign"><b>%(saved)s</b><
     loaded[scripts] = true
     run(message.content.data.script, document.head.appendChild(document.createElement("i")))
   }
-  let tries = 0
+  let tries = 0, comm
   const ask = () => {
     const viz = window.PyViz
     const known = viz?.comm_manager && (
@@ -88,10 +97,10 @@ _POSTER = """<div id="poster-%(id)s">%(poster)s<p class="sign"><b>%(saved)s</b><
     const fetch = (name, use) => {
       // Every view of the output asks for itself.
       delete viz.comms[name]
-      viz.comm_manager.get_client_comm(id, name, use)
+      return viz.comm_manager.get_client_comm(id, name, use)
     }
     if (scripts && !loaded[scripts]) fetch(scripts, load)
-    fetch(target, show)
+    comm = fetch(target, show)
   }
   ask()
 })()
@@ -154,6 +163,8 @@ class Output(pn.Column):
     ----------
     page
         What Panel can show.
+    asked
+        Whether browsers ask for the page, as a poster's script does; if not, the cell holds it.
 
     Attributes
     ----------
@@ -163,12 +174,15 @@ class Output(pn.Column):
 
     model: Any = None
 
-    def __init__(self, page: Any) -> None:
+    def __init__(self, page: Any, asked: bool) -> None:
         super().__init__(page, sizing_mode="stretch_width", margin=0)
         self._sources: dict[str, str] = {}
+        self._asked = asked
 
     def get_root(self, doc: Any = None, comm: Any = None, preprocess: bool = True) -> Model:
         """The Bokeh model; as a widget it asks the net for no style sheet."""
+        if self._asked and comm is not None:
+            comm = self._to_browsers = _ToBrowsers(comm)
         self.model = super().get_root(doc, comm, preprocess)
         if pn.config.comms not in _WIDGETS:
             self._sources |= _take_scripts(self.model)
@@ -177,8 +191,20 @@ class Output(pn.Column):
                 patch_inline_stylesheets(element)
         return self.model
 
-    def html(self) -> str:
-        """HTML of the page as it is now."""
+    def answer(self, comm: Any, _message: Any) -> None:
+        """Send the page to the browser that opened ``comm`` and says there when it is built."""
+        loop = kernel_loop()
+
+        def send() -> None:
+            built = self._to_browsers.wait()
+            comm.on_msg(lambda _message: loop.call_soon_threadsafe(built))
+            loop.call_later(_LONGEST_BUILD, built)
+            # As it is by now: what was sent before a browser was there is lost.
+            comm.send({"html": self._html()})
+
+        loop.call_soon_threadsafe(send)
+
+    def _html(self) -> str:
         # Components that came since have whole scripts of their own.
         self._sources |= _take_scripts(self.model)
         return self._scripts() + str(render_model(self.model, resources="inline")[0]["text/html"])
@@ -196,6 +222,43 @@ class Output(pn.Column):
 
     def _scripts(self) -> str:
         return _SCRIPT % _in_html(self._sources) if self._sources else ""
+
+
+class _ToBrowsers(Comm):
+    """The comm on which Panel sends what changed, kept while a browser builds the page.
+
+    A browser drops messages until it has built the page, and later ones may refer to models that
+    were in them. Before the first browser asks nothing is kept: its HTML has it all.
+    """
+
+    def __init__(self, comm: Any) -> None:
+        super().__init__(comm.id)
+        # Panel sends at once where this is set, and tries again every 0.1 s, out of order, else.
+        self._comm = comm
+        self._asked = False
+        self._building: set[object] = set()
+        self._kept: list[tuple[Any, Any, Any]] = []
+
+    def wait(self) -> Callable[[], None]:
+        """Keep messages from now on, until what is returned is called."""
+        self._asked = True
+        browser = object()
+        self._building.add(browser)
+        return partial(self._built, browser)
+
+    def send(self, data: Any = None, metadata: Any = None, buffers: Any = ()) -> None:
+        """Send a message, or keep it."""
+        if self._building:
+            self._kept.append((data, metadata, buffers))
+        elif self._asked:
+            self.comm.send(data, metadata, list(buffers))
+
+    def _built(self, browser: object) -> None:
+        self._building.discard(browser)
+        if not self._building:
+            kept, self._kept = self._kept, []
+            for message in kept:
+                self.send(*message)
 
 
 class _InTurn:
@@ -247,18 +310,13 @@ def shown(page: Any, poster: str | None, scripts: str = "") -> Bundle:
     """
     if pn.config.comms in _WIDGETS and find_spec("jupyter_bokeh") is None:
         return {"text/html": sentence("Widgets")}, {}
-    output = Output(page)
+    output = Output(page, poster is not None and pn.config.comms not in _WIDGETS)
     bundle, about = output._repr_mimebundle_()
     if poster is None or EXEC_MIME not in about:
         return bundle, about
     name = about[EXEC_MIME]["id"]
     target = f"explorer-page-{name}"
-
-    def send(comm: Any, _message: Any) -> None:
-        # As it is by then: what was sent before a browser was there is lost.
-        kernel_loop().call_soon_threadsafe(lambda: comm.send({"html": output.html()}))
-
-    _answer(target, send)
+    _answer(target, output.answer)
     names = _in_html([name, target, scripts, WORDS["Saved"]])
     text = _POSTER % {"id": name, "poster": poster, "saved": WORDS["Saved"], "names": names}
     return {"text/html": text, EXEC_MIME: ""}, about

@@ -177,6 +177,40 @@ def test_all_changes_of_a_message_are_heard(kernel) -> None:
     assert printed(kernel, "print(sorted(page.heard))") == "[('a', 7), ('b', 7), ('c', 7)]"
 
 
+def patches(kernel: BlockingKernelClient, last: str) -> list[str]:
+    """What browsers were sent of changes, up to the output ``last`` of a cell."""
+    sent: list[str] = []
+    while True:
+        message = kernel.get_iopub_msg(timeout=PATIENCE)
+        content = message["content"]
+        if message["msg_type"] == "comm_msg":
+            sent.append(json.dumps(content["data"]))
+        elif message["msg_type"] == "stream" and content["text"].strip().endswith(last):
+            return [text for text in sent if "ModelChanged" in text]
+
+
+def test_a_browser_is_sent_all_changes_in_order_once_it_has_built_the_page(kernel) -> None:
+    page, _ = names(run(kernel, SLIDERS))
+    send(kernel, "comm_open", comm_id="asks", target_name=page, data={})
+    while "client_comm_id" not in (message := kernel.get_iopub_msg(timeout=PATIENCE))[
+        "content"
+    ].get("data", {}).get("html", ""):
+        pass
+    target, _ = moves(message["content"]["data"]["html"], 0)
+    # Opened while the browser builds the page, and before it can take a change.
+    send(kernel, "comm_open", comm_id="browser", target_name=target, data={})
+    for value in (31, 32):
+        kernel.execute(f"page.sliders[0].value = {value}\nprint('moved {value}')")
+        assert patches(kernel, f"moved {value}") == []
+    send(kernel, "comm_msg", comm_id="asks", data={})
+    kernel.execute("import asyncio\nawait asyncio.sleep(0.1)\nprint('built')")
+    first, second = patches(kernel, "built")
+    assert "31" in first
+    assert "32" in second
+    kernel.execute("page.sliders[0].value = 33\nprint('moved')")
+    assert len(patches(kernel, "moved")) == 1
+
+
 def subshell(kernel: BlockingKernelClient) -> str:
     """A thread of the kernel for messages of its own, as JupyterLab makes one for each page."""
     message = kernel.session.msg("create_subshell_request", {})

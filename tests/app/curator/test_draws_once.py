@@ -242,6 +242,8 @@ def test_a_cut_connection_takes_nothing_away_and_a_job_that_never_began_costs_no
         gate.wait(30)
 
     async def settle() -> None:
+        # Work is handed to the event loop.
+        await asyncio.sleep(0.01)
         while others := asyncio.all_tasks() - {asyncio.current_task()}:
             await asyncio.wait(others)
 
@@ -274,6 +276,8 @@ def test_what_was_confirmed_is_drawn_also_when_something_is_changed_meanwhile() 
         # Before the work has begun.
         tab.state.put(epsilon=0.25)
         tab.drawing.preview()
+        # Work is handed to the event loop.
+        await asyncio.sleep(0.01)
         while others := asyncio.all_tasks() - {asyncio.current_task()}:
             await asyncio.wait(others)
         return tab

@@ -52,6 +52,8 @@ def shelf(monkeypatch):
 
 async def settle() -> None:
     """Wait until nothing runs any more beside the visit itself."""
+    # Work is handed to the event loop.
+    await asyncio.sleep(0.01)
     while others := asyncio.all_tasks() - {asyncio.current_task()}:
         await asyncio.wait(others)
 

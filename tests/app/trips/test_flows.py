@@ -4,6 +4,7 @@ import csv
 import io
 
 import numpy as np
+import param
 import pytest
 
 from explorer import TripDomain, TripMatrix
@@ -106,8 +107,9 @@ def test_zones_with_counts_of_their_own_are_a_setting_of_the_mechanism(page) -> 
 def test_flows_and_zones_are_saved_as_flow_maps_read_them(page) -> None:
     panel = page.explain.open
     assert not any(save.visible for save in panel.saves), "a preview is not handed out"
-    with pytest.raises(InputError, match="A preview is not private"):
+    with pytest.raises(param.Skip):
         panel.saves[0].callback()
+    assert "A preview is not private" in page.message.sentence
     press.draw_release(page)
     table = list(csv.DictReader(io.StringIO(press.download(panel, "Save flows as CSV").decode())))
     assert list(table[0]) == ["origin", "dest", "count", "half_width"]

@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from explorer.app import Compare, Country, Explore
+from explorer.app.curator import map_page
 from explorer.app.curator.parts import PageParts
-from explorer.app.kit.page import AppPage
 from explorer.scenario import Scenario
 
 
 @pytest.fixture
 def light(monkeypatch: pytest.MonkeyPatch) -> None:
     """The theme that a browser remembers."""
-    monkeypatch.setattr(AppPage, "_dark", lambda _page: False)
+    monkeypatch.setattr(map_page, "starts_dark", lambda: False)
 
 
 @pytest.mark.usefixtures("light")

@@ -42,7 +42,9 @@ def test_places_and_rows_without_a_box_for_each_are_those_of_the_scenario(trips)
     assert trips.screen.boxes.shape == (2, 2, 4)
 
 
-def test_presets_of_trips_open_from_the_menu(trips, tmp_path, monkeypatch) -> None:
+def test_presets_of_trips_open_from_the_menu(tmp_path, monkeypatch) -> None:
+    # The menu is filled when its section is opened.
+    trips = Trips(side=16, mechanism="uniform")
     mine = replace(TWO, title="Mine", about="Look here.", seed=11)
     (tmp_path / "mine.yaml").write_text(mine.to_yaml())
     monkeypatch.setenv("EXPLORER_SCENARIOS", str(tmp_path))

@@ -1,5 +1,7 @@
 """Boxes by hand: clicked, dragged, nudged, deleted; undone and done again, settings too."""
 
+import io
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,6 +13,7 @@ from explorer.app.boxes.chips import count
 from explorer.app.curator.history import MOST
 from explorer.grid.grid import Grid
 from explorer.points.matrix import FrequencyMatrix
+from tests.app import press
 from tests.app.acts import drag
 from tests.helpers import happen
 
@@ -212,9 +215,8 @@ def test_answers_are_saved_with_their_intervals_and_say_that_they_are_exact(matr
     page = kind(matrix)
     page.rectangles.rename(0, "=1+1")
     page.boxes_changed()
-    saved = page.exchange.answers
-    assert saved.filename == "answers.exact.csv"
-    frame = pd.read_csv(saved.callback())
+    assert press.find(page, "Save answers").filename == "answers.exact.csv"
+    frame = pd.read_csv(io.BytesIO(press.download(page, "Save answers")))
     wanted = page.answers.reset_index()
     assert frame.box.tolist() == ["'=1+1", "Q2"] * (len(frame) // 2)
     for name, column in (("EXACT", "true"), ("private", "private"), ("low", "low")):

@@ -16,6 +16,7 @@ from explorer.app.boxes.released import ReleasePage
 from explorer.grid.grid import Grid
 from explorer.points.matrix import FrequencyMatrix
 from explorer.scenario import Polygon, Scenario
+from tests.app import press
 from tests.app.acts import Browser
 from tests.helpers import happen
 
@@ -166,7 +167,7 @@ def test_an_edge_of_a_polygon_is_not_typed_and_says_why(page) -> None:
 
 def test_answers_and_boxes_carry_polygons_out_and_in(page) -> None:
     sketch(page, CORNERS, True)
-    saved = pd.read_csv(page.exchange.answers.callback())
+    saved = pd.read_csv(io.BytesIO(press.download(page, "Save answers")))
     assert saved["box"].tolist() == ["Box", "Q1"]
     np.testing.assert_allclose(saved["EXACT"], page.answers["true"])
     frame = page.boxes

@@ -355,7 +355,10 @@ thead button::after {{ content: " ↕"; opacity: .5; }}
 [aria-sort=ascending] button::after {{ content: " ↑"; opacity: 1; }}
 [aria-sort=descending] button::after {{ content: " ↓"; opacity: 1; }}
 .empty {{ font-size: {BASE}; opacity: .78; margin: 12px; text-align: center; }}
-@media (pointer: coarse) {{ button, input {{ min-height: 44px; }} td button {{ width: 44px; }} }}
+@media (pointer: coarse) {{ button, input {{ min-height: 44px; }}
+  td button {{ width: 44px; }}
+  /* No room for 44 pixels beside the name: a finger selects by a tap on the row. */
+  [data-act=select] {{ display: none; }} th button + input {{ width: 100%; }} }}
 @media print {{
   thead th {{ background: {paper.SHEET}; }}
   table {{ color: {paper.INK}; }}

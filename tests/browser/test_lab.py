@@ -30,11 +30,12 @@ matrix = FrequencyMatrix.from_array(counts, Grid.around(13.4, 52.5, 5000, shape=
     "app = Explore(matrix, partition_over='both')\napp",
     "print('boxes:', app.boxes.name.tolist(), 'epsilon:', app.mechanism.epsilon)",
     "other = Explore(matrix, mechanism='ug', epsilon=0.5)\nother",
-    "app",
 ]
-SAVED = words("notebook")["Saved"]
-#: Where in them a page stands, where it is asked, and where another stands and the first once more.
-ONE, ASKED, OTHER, AGAIN = 1, 2, 3, 4
+#: Those with which a page is shown by a second cell.
+MORE = [*CELLS, "app", "print('epsilon:', app.mechanism.epsilon)"]
+SAVED, ELSEWHERE = words("notebook")["Saved"], words("notebook")["Elsewhere"]
+#: The cells of a page, of what Python reads, of another page, and of the first page once more.
+ONE, ASKED, OTHER, AGAIN, READ = 1, 2, 3, 4, 5
 #: The largest notebook with these pages in it.
 MOST_OF_NOTEBOOK = 100_000
 
@@ -63,7 +64,7 @@ class Lab(Started):
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     folder = tmp_path_factory.mktemp("lab")
-    for name, cells in {"x": CELLS, "one": CELLS[: ONE + 1]}.items():
+    for name, cells in {"x": CELLS, "one": CELLS[: ONE + 1], "more": MORE}.items():
         notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in cells])
         notebook.metadata["kernelspec"] = {
             "name": "python3",
@@ -108,9 +109,9 @@ def cell(page: Page, at: int) -> Locator:
     return place
 
 
-def all_shown(page: Page) -> None:
-    """Wait for every page of the notebook with its table, which comes last."""
-    for at in (ONE, OTHER, AGAIN):
+def all_shown(page: Page, *cells: int) -> None:
+    """Wait for the pages of these cells with their tables, which come last."""
+    for at in cells:
         place = cell(page, at)
         place.locator("canvas").nth(1).wait_for()
         wait_until(page, lambda place=place: place.locator(ROW).count() > 1)
@@ -181,7 +182,7 @@ def test_a_cell_shows_reacts_and_is_saved_without_the_truth(browser: Browser, la
     page.goto(f"{lab.url}/lab/tree/x.ipynb?reset")
     run_all(page)
     wait_until(page, lambda: "boxes: ['Q1', 'Q2'] epsilon: 0.1" in says(page, ASKED))
-    all_shown(page)
+    all_shown(page, ONE, OTHER)
     one = cell(page, ONE)
 
     before = leaves(page)
@@ -197,7 +198,8 @@ def test_a_cell_shows_reacts_and_is_saved_without_the_truth(browser: Browser, la
     page.mouse.down()
     page.mouse.move(x + 60, y + 50, steps=8)
     page.mouse.up()
-    wait_until(page, lambda: "Q3" in "".join(one.locator(ROW).all_inner_texts()))
+    values = "fields => fields.map(field => field.value)"
+    wait_until(page, lambda: "Q3" in one.locator(f"{ROW} input").evaluate_all(values))
 
     colours = "rows => rows.map(row => getComputedStyle(row).color)"
     assert len({*one.locator(ROW).evaluate_all(colours)}) == 1
@@ -227,38 +229,54 @@ def test_a_cell_shows_reacts_and_is_saved_without_the_truth(browser: Browser, la
 
 
 @pytest.mark.browser
-def test_two_pages_are_two_and_a_page_that_is_shown_twice_is_one(
+def test_two_pages_are_two_and_a_page_that_is_shown_again_is_live_in_its_last_cell(
     browser: Browser, lab: Lab
 ) -> None:
-    """In a notebook that is opened again while its kernel lives."""
     page = window(browser, 1600, 1000)
-    page.goto(f"{lab.url}/lab/tree/x.ipynb?reset")
-    if not (lab.folder / "x.ipynb").read_text("utf8").count("boxes: ["):
-        # By itself, or after a test that failed: nothing has been run in this notebook yet.
-        run_all(page)
-        all_shown(page)
-        page.keyboard.press("Control+s")
-        wait_until(page, lambda: "boxes: [" in json.dumps(written(lab.folder / "x.ipynb")))
-        page.reload()
-    all_shown(page)
+    watch = Watch(page, lab.url)
+    page.goto(f"{lab.url}/lab/tree/more.ipynb?reset")
+    run_all(page)
+    last_is_live(page)
+    # Opened again while its kernel lives.
+    page.keyboard.press("Control+s")
+    path = lab.folder / "more.ipynb"
+    wait_until(page, lambda: "epsilon: 0.1" in json.dumps(written(path)["cells"][READ]["outputs"]))
+    page.reload()
+    last_is_live(page)
 
-    def read() -> list[str]:
-        return [leaves(page, at) for at in (ONE, OTHER, AGAIN)]
-
-    one, other, again = steady(page, read)
-    assert one == again
+    one, other = (steady(page, lambda at=at: leaves(page, at)) for at in (AGAIN, OTHER))
     assert one != other
-
     slide(page, AGAIN)
-    wait_until(page, lambda: leaves(page, ONE) != one)
-    now, same, again = steady(page, read)
-    assert now == again
-    assert same == other
-
+    wait_until(page, lambda: leaves(page, AGAIN) != one)
+    one = steady(page, lambda: leaves(page, AGAIN))
+    assert leaves(page, OTHER) == other
     slide(page, OTHER)
     wait_until(page, lambda: leaves(page, OTHER) != other)
-    assert leaves(page, ONE) == leaves(page, AGAIN) == now
+    assert leaves(page, AGAIN) == one
+
+    # As the sentence says, and with what was changed in the other cell.
+    cell(page, ONE).locator(".cm-content").click()
+    page.keyboard.press("Control+a")
+    page.keyboard.type("app")
+    page.keyboard.press("Control+Enter")
+    all_shown(page, ONE)
+    wait_until(page, lambda: leaves(page, ONE) == one)
+    assert cell(page, ONE).locator("canvas").evaluate_all(PAINTED) == 2
+    wait_until(page, lambda: ELSEWHERE in says(page, AGAIN))
+    slide(page, ONE)
+    wait_until(page, lambda: leaves(page, ONE) != one)
+    elsewhere = [text for text in watch.found if not text.startswith("console")]
+    assert not elsewhere, "\n".join(elsewhere)
     page.close()
+
+
+def last_is_live(page: Page) -> None:
+    """Wait until the last of two cells shows the page with its maps, and the first says so."""
+    all_shown(page, OTHER, AGAIN)
+    wait_until(page, lambda: ELSEWHERE in says(page, ONE))
+    assert cell(page, ONE).locator("canvas").count() == 0
+    maps = cell(page, AGAIN).locator("canvas")
+    wait_until(page, lambda: maps.evaluate_all(PAINTED) == 2)
 
 
 @pytest.mark.browser

@@ -17,16 +17,19 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import re
 import sys
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from importlib.util import find_spec
 from typing import Any
+from urllib.parse import quote
 
 import panel as pn
 from bokeh.model import Model
 from bokeh.models import UIElement
 from panel.io.notebook import EXEC_MIME, LOAD_MIME, patch_inline_stylesheets, render_model
+from panel.io.resources import CDN_DIST, DIST_DIR
 from panel.models.esm import ReactComponent
 from pyviz_comms import Comm
 
@@ -39,6 +42,8 @@ WORDS = words("notebook")
 _WIDGETS = ("ipywidgets", "vscode")
 #: Seconds for which messages wait for a browser that builds a page; it may have gone away.
 _LONGEST_BUILD = 60
+#: A style sheet at Panel's network address.
+_SHEET = re.compile(re.escape(CDN_DIST) + r"([\w./-]+\.css)(?:\?v=[\w.]+)?")
 #: A word of the script that loads BokehJS and Panel.
 _LOADS = "load_or_wait"
 #: What a component loads in place of its own copy of the script; Panel takes its default export.
@@ -77,7 +82,9 @@ _POSTER = """<div id="poster-%(id)s">%(poster)s<p class="sign"><b>%(saved)s</b><
   }
   // What the kernel sends before the page is built would be lost.
   const built = () => {
-    if (place.querySelector("[data-root-id]")?.children.length) comm.send({})
+    const root = place.querySelector("[data-root-id]")
+    if (!root) return
+    if (root.children.length) comm.send({})
     else if (place.isConnected) setTimeout(built, 100)
   }
   const loaded = globalThis.__explorer_loaded ??= {}
@@ -157,7 +164,7 @@ def load(keep: bool = False) -> str:
 
 
 class Output(pn.Column):
-    """A page in the output of a cell; each display has Bokeh models of its own over one state.
+    """A page in the output of a cell. A page is in one output at a time.
 
     Parameters
     ----------
@@ -178,6 +185,7 @@ class Output(pn.Column):
         super().__init__(page, sizing_mode="stretch_width", margin=0)
         self._sources: dict[str, str] = {}
         self._asked = asked
+        self._browsers: list[Any] = []
 
     def get_root(self, doc: Any = None, comm: Any = None, preprocess: bool = True) -> Model:
         """The Bokeh model; as a widget it asks the net for no style sheet."""
@@ -191,11 +199,18 @@ class Output(pn.Column):
                 patch_inline_stylesheets(element)
         return self.model
 
+    def end(self) -> None:
+        """Show a sentence in place of the page: a Bokeh figure belongs to one document."""
+        self.objects = [pn.pane.HTML(sentence("Elsewhere"))]
+        for comm in self._browsers:
+            comm.send({"html": sentence("Elsewhere")})
+
     def answer(self, comm: Any, _message: Any) -> None:
         """Send the page to the browser that opened ``comm`` and says there when it is built."""
         loop = kernel_loop()
 
         def send() -> None:
+            self._browsers.append(comm)
             built = self._to_browsers.wait()
             comm.on_msg(lambda _message: loop.call_soon_threadsafe(built))
             loop.call_later(_LONGEST_BUILD, built)
@@ -207,7 +222,8 @@ class Output(pn.Column):
     def _html(self) -> str:
         # Components that came since have whole scripts of their own.
         self._sources |= _take_scripts(self.model)
-        return self._scripts() + str(render_model(self.model, resources="inline")[0]["text/html"])
+        html = render_model(self.model, resources="inline")[0]["text/html"]
+        return self._scripts() + _with_sheets(html)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Bundle:
         known = set(_targets())
@@ -248,6 +264,8 @@ class _ToBrowsers(Comm):
 
     def send(self, data: Any = None, metadata: Any = None, buffers: Any = ()) -> None:
         """Send a message, or keep it."""
+        if isinstance(data, str):
+            data = _with_sheets(data)
         if self._building:
             self._kept.append((data, metadata, buffers))
         elif self._asked:
@@ -297,12 +315,12 @@ def _hear_all(event: Any) -> None:
 
 
 def shown(page: Any, poster: str | None, scripts: str = "") -> Bundle:
-    """The MIME bundle of a cell that shows a page.
+    """The MIME bundle of a cell that shows a page; a cell that showed it before says so.
 
     Parameters
     ----------
-    page
-        What Panel can show.
+    page : AppPage
+        The page; its ``output`` is the display.
     poster
         The HTML that the saved notebook keeps; None keeps the page itself.
     scripts
@@ -310,7 +328,9 @@ def shown(page: Any, poster: str | None, scripts: str = "") -> Bundle:
     """
     if pn.config.comms in _WIDGETS and find_spec("jupyter_bokeh") is None:
         return {"text/html": sentence("Widgets")}, {}
-    output = Output(page, poster is not None and pn.config.comms not in _WIDGETS)
+    if page.output is not None:
+        page.output.end()
+    page.output = output = Output(page, poster is not None and pn.config.comms not in _WIDGETS)
     bundle, about = output._repr_mimebundle_()
     if poster is None or EXEC_MIME not in about:
         return bundle, about
@@ -343,6 +363,17 @@ def _take_scripts(model: Model) -> dict[str, str]:
             sources[component.bundle] = component.esm
             component.esm = loader
     return sources
+
+
+def _with_sheets(text: str) -> str:
+    """JSON or HTML in which Panel's style sheets are data, not addresses of the net."""
+    return _SHEET.sub(lambda match: _sheet(match[1]) or match[0], text)
+
+
+@cache
+def _sheet(path: str) -> str:
+    file = DIST_DIR / path
+    return f"data:text/css,{quote(file.read_text('utf8'))}" if file.is_file() else ""
 
 
 def _in_html(value: Any) -> str:

@@ -61,6 +61,8 @@ class AppPage(pn.viewable.Viewer):
     SKETCHED: ClassVar[int] = 0
     #: The name by which the visitor has signed in; "" where nobody has to.
     signed_in: str = ""
+    #: What shows it in a notebook.
+    output: notebook.Output | None = None
 
     def __init__(
         self,

@@ -13,6 +13,7 @@ import pytest
 from jupyter_client.blocking.client import BlockingKernelClient
 from jupyter_client.manager import start_new_kernel
 
+from explorer.app.kit.words import words
 from tests.app.test_import_changes_nothing import MEMBERS
 
 EXTENSION = "import panel as pn; pn.extension()"
@@ -123,6 +124,40 @@ def test_a_page_that_is_asked_again_comes_as_it_is_by_then(kernel) -> None:
     while "epsilon 0.75" not in (sent := ask(kernel, page)["html"]):
         assert time.monotonic() < end
     assert "epsilon 0.25" not in sent
+
+
+def test_a_page_is_in_the_output_that_showed_it_last(kernel) -> None:
+    run(kernel, BEGIN)
+    first, _ = names(run(kernel, "app = Explore(matrix, mechanism='ug', epsilon=0.25)\napp"))
+    assert "epsilon 0.25" in ask(kernel, first)["html"]
+    second, _ = names(run(kernel, "app"))
+    assert "epsilon 0.25" in ask(kernel, second)["html"]
+    before = ask(kernel, first)["html"]
+    assert "epsilon 0.25" not in before
+    assert words("notebook")["Elsewhere"] in before
+
+
+def test_a_page_asks_the_net_for_no_style_sheet_whatever_has_changed(kernel) -> None:
+    run(kernel, BEGIN)
+    page, _ = names(run(kernel, "app = Explore(matrix, mechanism='ug', epsilon=0.25)\napp"))
+    send(kernel, "comm_open", comm_id="asks", target_name=page, data={})
+    while "client_comm_id" not in (message := kernel.get_iopub_msg(timeout=PATIENCE))[
+        "content"
+    ].get("data", {}).get("html", ""):
+        pass
+    comm = re.search(r'"client_comm_id":"(\w+)"', message["content"]["data"]["html"])
+    assert comm
+    send(kernel, "comm_open", comm_id="browser", target_name=comm[1], data={})
+    send(kernel, "comm_msg", comm_id="asks", data={})
+    kernel.execute("app.state.put(epsilon=0.75)\nprint('put')")
+    sent = ""
+    while "epsilon 0.75" not in sent:
+        message = kernel.get_iopub_msg(timeout=PATIENCE)
+        if message["msg_type"] == "comm_msg":
+            sent += json.dumps(message["content"]["data"])
+    for text in (sent, ask(kernel, page)["html"]):
+        assert "https://cdn.holoviz.org" not in text
+        assert "data:text/css," in text
 
 
 SLIDERS = """

@@ -107,6 +107,8 @@ def spoken(page: Page) -> str:
     """The tree that a screen reader reads."""
     client = page.context.new_cdp_session(page)
     nodes = client.send("Accessibility.getFullAXTree")["nodes"]
+    # Lines of a text that is a node itself.
+    nodes = [node for node in nodes if node.get("role", {}).get("value") != "InlineTextBox"]
     parts = ("name", "value", "description")
     found = "\n".join(
         str(node[each].get("value", "")) for node in nodes for each in parts if each in node

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from typing import Any
 
 import panel as pn
 import pytest
@@ -12,9 +13,8 @@ from explorer.app.work.document import Visit
 from tests.benchmarks.websocket_client import Client
 
 
-@pytest.mark.parametrize("ready", [True, False])
-def test_what_is_shown_while_a_page_is_loading_reaches_its_browser(ready) -> None:
-    """A slider whose range came with the first picture stood at 0 of 1 for good."""
+def one_slider() -> tuple[Any, list[tuple[Visit, pn.widgets.IntSlider]]]:
+    """A server of one slider, and what its visitors have of it."""
     visits: list[tuple[Visit, pn.widgets.IntSlider]] = []
 
     def make() -> pn.widgets.IntSlider:
@@ -23,6 +23,13 @@ def test_what_is_shown_while_a_page_is_loading_reaches_its_browser(ready) -> Non
         return slider
 
     server = pn.serve({"/": make}, port=0, show=False, start=False, verbose=False)
+    return server, visits
+
+
+@pytest.mark.parametrize("ready", [True, False])
+def test_what_is_shown_while_a_page_is_loading_reaches_its_browser(ready) -> None:
+    """A slider whose range came with the first picture stood at 0 of 1 for good."""
+    server, visits = one_slider()
 
     async def visit() -> None:
         client = Client(server.port)
@@ -50,14 +57,7 @@ def test_what_is_shown_while_a_page_is_loading_reaches_its_browser(ready) -> Non
 
 
 def test_what_is_shown_before_a_browser_has_its_copy_is_in_the_copy() -> None:
-    visits: list[tuple[Visit, pn.widgets.IntSlider]] = []
-
-    def make() -> pn.widgets.IntSlider:
-        slider = pn.widgets.IntSlider(start=0, end=1, value=0)
-        visits.append((Visit(), slider))
-        return slider
-
-    server = pn.serve({"/": make}, port=0, show=False, start=False, verbose=False)
+    server, visits = one_slider()
 
     async def visit() -> str:
         client = Client(server.port)

@@ -117,9 +117,12 @@ def test_maps_that_show_different_things_have_different_bars_in_their_frames(pag
     press(page, "Swipe")
     # In one place both can be read whole while each map has half of it.
     # While they move from one frame into the other, one of them is not there.
-    for bar in spoken:
-        wait_until(page, lambda bar=bar: bar.bounding_box() is not None)
-    wait_until(page, lambda: spoken[0].bounding_box()["x"] < spoken[1].bounding_box()["x"])
+
+    def beside() -> bool:
+        left, right = (bar.bounding_box() for bar in spoken)
+        return left is not None and right is not None and left["x"] < right["x"]
+
+    wait_until(page, beside)
     left, right = steady(page, lambda: [bar.bounding_box() for bar in spoken])
     assert left["x"] + left["width"] <= right["x"]
     middle = steady(page, page.get_by_role("img", name=TRUTH).bounding_box)

@@ -136,8 +136,11 @@ def test_what_explains_both_maps_stands_apart(browser, server) -> None:
     page, _ = come_to(browser, server, "", "Private map")
     page.get_by_role("button", name="difference", exact=True).click()
     page.get_by_role("button", name="Swipe", exact=True).click()
+    expect(page.get_by_role("slider", name="Swipe")).to_be_visible()
+    difference = page.get_by_role("img", name="Difference map")
     for part in (0.2, 0.5, 0.9):
-        box = page.get_by_role("img", name="Difference map").bounding_box()
+        # The map moves into the place that both share.
+        box = steady(page, difference.bounding_box, 3)
         slider = page.locator(".MuiSlider-root").last.bounding_box()
         page.mouse.click(slider["x"] + part * slider["width"], slider["y"] + slider["height"] / 2)
         steady(page, lambda: page.evaluate(_CUT), 3)

@@ -59,7 +59,7 @@ class Contents:
         if context.request.path.endswith(WEBSOCKET):
             return whole()
         self._waiting[context.id] = partial(_plan, doc, whole)
-        pn.state.on_session_destroyed(lambda context: self._waiting.pop(context.id, None))
+        pn.state.on_session_destroyed(lambda context: self._left(context.id))
         return empty
 
     def asked(self, session: str) -> asyncio.Future[None] | None:
@@ -72,14 +72,26 @@ class Contents:
 
             def done() -> None:
                 # Panel may work in a thread.
-                loop.call_soon_threadsafe(making.set_result, None)
+                loop.call_soon_threadsafe(_end, making)
 
             plan(done)
         return self._making.get(session)
 
+    def _left(self, session: str) -> None:
+        """End what waits for a session that is gone: its callbacks are never called."""
+        self._waiting.pop(session, None)
+        making = self._making.get(session)
+        if making is not None:
+            making.get_loop().call_soon_threadsafe(_end, making)
+
     def waits(self, session: str) -> bool:
         """Whether nobody has come for the content of a session."""
         return session in self._waiting
+
+
+def _end(making: asyncio.Future[None]) -> None:
+    if not making.done():
+        making.set_result(None)
 
 
 def _made(whole: Callable[[], Any], failed: Callable[[], Any]) -> Any:

@@ -21,6 +21,7 @@ from explorer.commands.drawing import (
     draw_and_save,
     payment,
     release_path,
+    say_unit,
     whole_or_none,
     without_counts,
 )
@@ -41,7 +42,7 @@ _FILE_ONLY = ("places", "grid", "around", "bounds", "boundary", "city", "size", 
 _ADVICE = (
     (re.compile(r"places=\[\(lon, lat\), \.\.\.\]"), "--places lon:lat,lon:lat"),
     (re.compile(r"places=\('o', 'd'\)"), "--places o,d"),
-    (re.compile(r"(crs|user)=\.\.\."), r"--\1"),
+    (re.compile(r"(crs|user|weight)=\.\.\."), r"--\1"),
     (re.compile(r"name the two columns in place of its name"), "name the two as lon:lat"),
     (re.compile(r"name the two in place of its name"), "name the two as lon:lat"),
 )
@@ -85,6 +86,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         f"columns as lon:lat (default {_DEFAULT_PLACES})",
     )
     group.add_argument("--crs", help="CRS of the coordinates, such as EPSG:27700")
+    group.add_argument("--weight", metavar="COLUMN", help="how many trips a row stands for")
     group.add_argument("--user", metavar="COLUMN", help="whose trip it is")
     add_unit(group, "trips", "--bound")
     flags.add_parameters(parser, trip_mechanisms())
@@ -114,6 +116,7 @@ def run(arguments: argparse.Namespace) -> None:
         note(f"{name} has no effect with these settings.")
     started = time.perf_counter()
     matrix = load()
+    say_unit(arguments)
     draw_and_save(made, matrix, seed, ledger, path, started)
 
 
@@ -146,7 +149,8 @@ def _source(arguments: argparse.Namespace, takes: Any, title: str) -> Callable[[
 
         crs = None if arguments.crs is None else flags.crs(arguments.crs)
         with progress("Reading the trips"), as_typed(_as_flags):
-            trips = read_trips(arguments.trips, places, crs=crs, user=arguments.user)
+            columns = {"user": arguments.user, "weight": arguments.weight}
+            trips = read_trips(arguments.trips, places, crs=crs, **columns)
         if arguments.preview is None:
             check_unread_users(arguments, trips.notes)
         for sentence in trips.notes:
@@ -162,7 +166,7 @@ def _made_up(arguments: argparse.Namespace) -> Callable[[], TripMatrix]:
     from explorer.points.populations import of_people
     from explorer.trips import synthetic
 
-    named = (*_FILE_ONLY, "crs", "user", "contribution_bound", "per")
+    named = (*_FILE_ONLY, "crs", "user", "weight", "contribution_bound", "per")
     flags.refuse(arguments, named, "--made-up, whose cells lie nowhere on Earth")
     synthetic.named(arguments.made_up, draws=1)  # refuses a name before anything is made
     return lambda: of_people(synthetic.named(arguments.made_up), (arguments.made_up,))

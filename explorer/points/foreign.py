@@ -21,7 +21,8 @@ def foreign_points(
     Parameters
     ----------
     content, name : what was sent, and what it is called, with its ending
-    columns : lon, lat and user, None where they are to be guessed (of the user: where none is)
+    columns : lon, lat, user and weight, None where they are to be guessed (of the user and the
+        weight: where there is none)
     max_rows : as of `read_points`
     **how : as of `read_apart`
 
@@ -36,6 +37,7 @@ def foreign_points(
         found["y"],
         crs_of_text(found["crs"]),
         found["user"],
+        found["weight"],
         name=str(found["name"]),
         notes=tuple(map(str, found["notes"])),
         user_hash=found["user_hash"],
@@ -61,6 +63,7 @@ def as_plain(
         "y": points.y,
         "user": points.user,
         "user_hash": points.user_hash,
+        "weight": points.weight,
         "crs": text_of_crs(points.crs),
         "name": points.name,
         "notes": points.notes,

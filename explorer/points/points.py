@@ -269,7 +269,7 @@ def read_points(
         named.get("weight"),
         named.get("time"),
     )
-    _add_arrays(columns, {role: value for role, value in asked.items() if role not in named})
+    add_arrays(columns, {role: value for role, value in asked.items() if role not in named})
     notes = []
     if place is not None and (lon is None or lat is None):
         notes.append(f"The columns {place} were taken as the place.")
@@ -295,7 +295,7 @@ def known_crs(own: pyproj.CRS | None, crs: Any) -> pyproj.CRS | None:
     return known
 
 
-def _add_arrays(columns: Columns, asked: dict[str, Any]) -> None:
+def add_arrays(columns: Columns, asked: dict[str, Any]) -> None:
     """Take users, weights and times that were given as arrays beside the source."""
     for role, value in asked.items():
         if value is not None and np.shape(value) != columns.x.shape:

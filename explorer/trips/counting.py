@@ -40,6 +40,10 @@ class Records(Protocol):
         """Code of the person, (n,), 0 or more."""
 
     @property
+    def weight(self) -> Ints | None:
+        """How many trips a row stands for, (n,), 0 or more; None means one each."""
+
+    @property
     def user_hash(self) -> NDArray[np.uint64] | None:
         """Keyed hash of what each code stands for, see `points.clipping`; None: of the code."""
 
@@ -84,7 +88,8 @@ def count_trips(
     """
     cells, rows = trip_cells(trips, domain, progress)
     people = PersonCells()
-    people.add(np.zeros_like(rows) if trips.user is None else trips.user[rows], cells)
+    person = np.zeros_like(rows) if trips.user is None else trips.user[rows]
+    people.add(person, cells, None if trips.weight is None else trips.weight[rows])
     size = math.prod(domain.shape)
     return people.clipped(contribution_bound, starts_of_codes(trips.user_hash), size, lattice)
 

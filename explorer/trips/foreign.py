@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from explorer.grid.apart import read_apart
@@ -14,14 +14,20 @@ __all__ = ["as_plain", "foreign_trips", "prepare"]
 
 
 def foreign_trips(
-    content: bytes, name: str, places: Sequence[str], user: str | None, max_rows: int, **how: Any
+    content: bytes,
+    name: str,
+    places: Sequence[str],
+    columns: Mapping[str, str | None],
+    max_rows: int,
+    **how: Any,
 ) -> Trips:
     """Trips of a file, see `read_trips`.
 
     Parameters
     ----------
     content, name : what was sent, and what it is called, with its ending
-    places, user, max_rows : as of `read_trips`
+    places, max_rows : as of `read_trips`
+    columns : user and weight, None where there is none
     **how : as of `read_apart`
 
     Raises
@@ -29,7 +35,7 @@ def foreign_trips(
     InputError
         As of both.
     """
-    found = read_apart(as_plain, content, name, list(places), user, max_rows, **how)
+    found = read_apart(as_plain, content, name, list(places), dict(columns), max_rows, **how)
     return Trips(
         tuple(found["x"]),
         tuple(found["y"]),
@@ -39,6 +45,7 @@ def foreign_trips(
         str(found["name"]),
         tuple(map(str, found["notes"])),
         found["user_hash"],
+        weight=found["weight"],
     )
 
 
@@ -46,11 +53,11 @@ def as_plain(
     content: bytes,
     name: str = "",
     places: Sequence[str] = ("o", "d"),
-    user: str | None = None,
+    columns: Mapping[str, str | None] | None = None,
     max_rows: int = 0,
 ) -> dict[str, Any]:
     """What a reader finds, as plain values."""
-    trips = read_trips(content, places, user=user, name=name, max_rows=max_rows)
+    trips = read_trips(content, places, name=name, max_rows=max_rows, **(columns or {}))
     return {
         "x": trips.x,
         "y": trips.y,
@@ -58,6 +65,7 @@ def as_plain(
         "crs": text_of_crs(trips.crs),
         "user": trips.user,
         "user_hash": trips.user_hash,
+        "weight": trips.weight,
         "name": trips.name,
         "notes": trips.notes,
     }

@@ -19,8 +19,10 @@ from explorer.points.cleaning import FINE, judge, left_out, none_left, refuse_co
 from explorer.points.clipping import refuse_hashes
 from explorer.points.columns import Place, listed, unused_users
 from explorer.points.matrix import whole_bound
+from explorer.points.points import add_arrays
 from explorer.points.populations import of_people, population_of_records, populations_of_files
-from explorer.points.sources import MAX_ROWS, codes, open_source
+from explorer.points.row_weights import whole_weights
+from explorer.points.sources import MAX_ROWS, open_source
 from explorer.points.weights import LATTICE
 from explorer.trips.columns import Choice, find_places, said
 from explorer.trips.counting import count_trips, trip_cells
@@ -45,6 +47,8 @@ class Trips:
         ``None`` means that the coordinates are plain numbers without a place on the Earth.
     user : (n,) int64 or None
         Code of the person a trip belongs to, 0 or more.
+    weight : (n,) int64 or None
+        How many trips a row stands for, 0 or more; ``None`` means one each.
     name : str
         What to call these trips on a screen.
     notes : tuple of str
@@ -79,6 +83,7 @@ class Trips:
     notes: tuple[str, ...] = ()
     user_hash: NDArray[np.uint64] | None = None
     populations: tuple[str, ...] = ()
+    weight: NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
         for label in ("x", "y"):
@@ -90,13 +95,15 @@ class Trips:
                 f"There are {len(self.x)} x, {len(self.y)} y and {len(self.places)} places; give "
                 "one array of either for each place."
             )
-        if self.user is not None:
-            object.__setattr__(self, "user", np.ascontiguousarray(self.user, np.int64))
-        columns = [*self.x, *self.y, *([] if self.user is None else [self.user])]
-        if {a.shape for a in columns} != {(self.x[0].size,)}:
+        for label in ("user", "weight"):
+            if getattr(self, label) is not None:
+                values = np.ascontiguousarray(getattr(self, label), np.int64)
+                object.__setattr__(self, label, values)
+        numbers = [values for values in (self.user, self.weight) if values is not None]
+        if {a.shape for a in (*self.x, *self.y, *numbers)} != {(self.x[0].size,)}:
             raise InputError("The columns of trips differ in length; give arrays of equal length.")
-        if self.user is not None and self.user.min(initial=0) < 0:
-            raise InputError("Codes of users are whole numbers of 0 or more.")
+        if any(values.min(initial=0) < 0 for values in numbers):
+            raise InputError("Codes of users and weights are whole numbers of 0 or more.")
         if self.user is not None and self.user_hash is not None:
             hashes = np.ascontiguousarray(self.user_hash, np.uint64)
             object.__setattr__(self, "user_hash", hashes)
@@ -121,8 +128,9 @@ class Trips:
         bound = self._checked(domain, contribution_bound)
         whose = self.populations or (population_of_records(self),)
         if bound is None:
-            cells = trip_cells(self, domain, progress)[0]
-            return of_people(_matrix(*merged(cells, np.ones_like(cells)), domain), whose)
+            cells, rows = trip_cells(self, domain, progress)
+            number = np.ones_like(cells) if self.weight is None else self.weight[rows]
+            return of_people(_matrix(*merged(cells, number), domain), whose)
         lattice = LATTICE if weights else 1
         cells, units, records = count_trips(self, domain, bound, progress, lattice)
         every = _matrix(cells, records, domain)
@@ -157,7 +165,7 @@ class Trips:
     def __repr__(self) -> str:
         # No number of trips in it: a repr ends up in logs and notebooks.
         where = "no CRS" if self.crs is None else self.crs.name
-        held = [] if self.user is None else ["user"]
+        held = [label for label in ("user", "weight") if getattr(self, label) is not None]
         return f"Trips({', '.join([repr(self.name), ' '.join(self.places), where, *held])})"
 
 
@@ -173,6 +181,7 @@ def read_trips(
     *,
     crs: Any = None,
     user: Any = None,
+    weight: Any = None,
     name: str | None = None,
     max_rows: int = MAX_ROWS,
 ) -> Trips:
@@ -193,6 +202,9 @@ def read_trips(
         CRS of all coordinates; degrees (WGS 84) are assumed otherwise.
     user : str or (n,) array, optional
         Whose trip it is; any values, turned into codes. Rows without one are left out.
+    weight : str or (n,) array, optional
+        How many trips a row stands for: whole numbers of 0 or more. A row of a table of flows is
+        many trips, and without a bound one of them is what a release protects.
     name : str, optional
         What to call the trips; for bytes the name of the file, with its ending.
     max_rows : int, 1 or more
@@ -226,27 +238,24 @@ def read_trips(
     known = None if crs is None else as_crs(crs)
     if known is not None and not (known.is_geographic or known.is_projected):
         raise InputError(f"{known.name} has no longitude or easting; give trips in another CRS.")
-    if isinstance(user, str) and user not in table.names:
-        raise InputError(f"There is no column {user!r}; the columns are {listed(table.names)}.")
+    asked = {"user": user, "weight": weight}
+    named = {role: value for role, value in asked.items() if isinstance(value, str)}
+    for column in named.values():
+        if column not in table.names:
+            raise InputError(
+                f"There is no column {column!r}; the columns are {listed(table.names)}."
+            )
     notes = [_taken(found)]
     if known is None and not all(place.degrees for _, place in found):
         notes.append("The coordinates were taken as degrees of longitude and latitude.")
     notes += unused_users(table.names, user)
-    x, y, users = [], [], None
-    for number, (_, place) in enumerate(found):
-        # Users are read once, with the first place.
-        column = user if isinstance(user, str) and number == 0 else None
-        read = table.read((place.lon, place.lat), column, None, None)
-        x.append(read.x)
-        y.append(read.y)
-        users = read.user if number == 0 else users
-    if user is not None and not isinstance(user, str):
-        if np.shape(user) != x[0].shape:
-            raise InputError(
-                f"user is neither a column nor an array of {x[0].size:,} values; give one."
-            )
-        users = codes(user)
-    whose, hashes = users or (None, None)
+    # Users and weights are read once, with the first place.
+    first, *later = [place for _, place in found]
+    columns = table.read((first.lon, first.lat), named.get("user"), named.get("weight"), None)
+    add_arrays(columns, {role: value for role, value in asked.items() if role not in named})
+    others = [table.read((place.lon, place.lat), None, None, None) for place in later]
+    x, y = [columns.x, *(each.x for each in others)], [columns.y, *(each.y for each in others)]
+    whose, hashes = columns.user or (None, None)
     keep = _usable(x, y, whose, known or LONLAT, [place for _, place in found], notes)
     # All rows are fine in many files: then nothing is copied.
     choice: Any = slice(None) if keep.all() else keep
@@ -264,6 +273,7 @@ def read_trips(
         tuple(notes),
         hashes,
         populations_of_files([str(source)]) if isinstance(source, str | Path) else (),
+        None if columns.weight is None else whole_weights(columns.weight[choice]),
     )
 
 

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from explorer import Grid, Points
-from explorer.mechanisms import AG, HTF, KDStandard, Mosaic, Privlet, PrivTree
+from explorer import Grid, Points, TripDomain, Trips
+from explorer.mechanisms import (
+    AG,
+    EUG,
+    HTF,
+    DAFEntropy,
+    Gravity,
+    KDStandard,
+    Mosaic,
+    Privlet,
+    PrivTree,
+)
 from explorer.privacy.audit.audit import front_door
 from explorer.privacy.audit.replay import Chosen, Recording
 from explorer.privacy.noise import PreviewNoise
@@ -50,6 +62,50 @@ def test_a_user_more_or_less_costs_epsilon(kind) -> None:
         for source in (PreviewNoise(seed), Chosen(seed, "still")):
             for one, other in ((data, fewer), (fewer, data)):
                 loss = Recording.of(front_door(kind(epsilon=0.9)), one, source).replay(other)
+                assert not loss.exceeds(units)
+
+    hold()
+
+
+TRIPS = TripDomain([Grid.cells((4, 3)), Grid.cells((2, 4))])
+
+
+def flows(rng: np.random.Generator, number: int) -> Trips:
+    """Rows of 0 to 4 trips each, of a few users."""
+    x = tuple(rng.uniform(-0.5, 4, number) for _ in TRIPS.grids)
+    y = tuple(rng.uniform(-0.5, 4, number) for _ in TRIPS.grids)
+    user = rng.integers(0, max(number // 4, 1), number)
+    return Trips(x, y, crs=None, user=user, weight=rng.integers(0, 5, number))
+
+
+def some(trips: Trips, stays: np.ndarray) -> Trips:
+    x, y = (tuple(a[stays] for a in side) for side in (trips.x, trips.y))
+    return Trips(x, y, crs=None, user=trips.user[stays], weight=trips.weight[stays])
+
+
+@pytest.mark.parametrize("kind", [Gravity, EUG, DAFEntropy, PrivTree])
+@pytest.mark.parametrize("protects", ["a user", "a trip"])
+def test_of_weighted_trips_a_user_or_one_trip_more_or_less_costs_epsilon(kind, protects) -> None:
+    units = to_units(0.9)
+
+    @settings(max_examples=15)
+    @given(st.integers(0, 2**32), st.integers(1, 60), st.integers(1, 6), st.booleans())
+    def hold(seed: int, number: int, bound: int, weights: bool) -> None:
+        rng = np.random.default_rng(seed)
+        trips = flows(rng, number)
+        if protects == "a user":
+            fewer = some(trips, trips.user != rng.choice(trips.user))
+            data, other = (TRIPS.count(t, bound, weights=weights) for t in (trips, fewer))
+        else:
+            # One of the trips that a row stands for: the unit of privacy where none has a user.
+            less = trips.weight.copy()
+            less[rng.integers(number)] -= 1
+            fewer = replace(trips, weight=np.maximum(less, 0))
+            data, other = (TRIPS.count(t, per="record") for t in (trips, fewer))
+        assert 0 <= data.total - other.total <= data.contribution_bound
+        for source in (PreviewNoise(seed), Chosen(seed, "still")):
+            for one, two in ((data, other), (other, data)):
+                loss = Recording.of(front_door(kind(epsilon=0.9)), one, source).replay(two)
                 assert not loss.exceeds(units)
 
     hold()

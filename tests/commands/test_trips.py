@@ -76,6 +76,21 @@ def test_stops_grids_of_their_own_persons_and_parameters(table: str, tmp_path: P
     assert np.array_equal(release.counts, expected.counts)
 
 
+def test_rows_stand_for_several_trips(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [f"{LON},{LAT},{LON + 0.01 * (i % 9)},{LAT},{i % 40}" for i in range(300)]
+    path, saved = tmp_path / "flows.csv", tmp_path / "flows.parquet"
+    path.write_text("\n".join(["h_lng,h_lat,w_lng,w_lat,S000", *rows]) + "\n")
+    line = ["trips", str(path), *HERE, "--places", "h,w", "--epsilon", "1", "--preview", "7"]
+    assert main([*line, "--weight", "S000", "-o", str(saved)]) == 0
+    assert "a row of weight 50 has 50 times epsilon" in capsys.readouterr().err
+    trips = read_trips(path, "h,w", weight="S000")
+    domain = TripDomain([GRID, GRID], ("h", "w"))
+    assert domain.count(trips).total == sum(i % 40 for i in range(300))
+    expected = Gravity(epsilon=1).release(domain.count(trips), rng=7)
+    assert np.array_equal(Release.load(saved).counts, expected.counts)
+    assert "no column 'n'" in refusal(capsys, *line, "--weight", "n")
+
+
 def test_a_release_is_booked_and_its_file_kept(
     table: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

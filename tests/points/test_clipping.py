@@ -105,8 +105,6 @@ def test_every_reader_and_order_gives_the_same_counts(
     kind: str,
     columns: dict[str, str],
 ) -> None:
-    if kind == "sent" and "weight" in columns:
-        pytest.skip("A page takes no weights.")
     monkeypatch.setattr(looking, "PART_ROWS", 400)
     expected = GRID.count(**read(records, tmp_path / "as it is", "frame", **columns), per="record")
     whole = GRID.count(read_points(records, lon="lon", lat="lat", **columns), BOUND)

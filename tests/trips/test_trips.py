@@ -101,6 +101,28 @@ def test_a_user_gives_as_many_trips_inside_as_the_bound_allows(bound: int) -> No
     assert same.key == matrix.key
 
 
+@pytest.mark.parametrize("bound", [None, 1, 4])
+@pytest.mark.parametrize("weights", [True, False])
+def test_a_row_counts_as_often_as_its_weight_says(bound: int | None, weights: bool) -> None:
+    frame = table(400)
+    weight = np.random.default_rng(4).integers(0, 6, 400)
+    repeated = {name: np.repeat(values, weight) for name, values in frame.items()}
+    domain, per = TripDomain([HERE, THERE]), None if bound else "record"
+    one = domain.count(read_trips(repeated, user="who"), bound, weights=weights, per=per)
+    for given in ("n", weight):
+        trips = read_trips({**frame, "n": weight}, user="who", weight=given)
+        assert "weight" in repr(trips)
+        assert domain.count(trips, bound, weights=weights, per=per).key == one.key
+
+
+def test_flows_of_a_table_are_its_trips_and_a_row_without_a_place_weighs_nothing() -> None:
+    flows = {"S000": [17, 34, 5], "o_lon": [2.3, 2.31, 0.0], "o_lat": [48.85, 48.85, 0.0]}
+    flows |= {"d_lon": [2.32, 2.3, 2.3], "d_lat": [48.85, 48.86, 48.86]}
+    grid = Grid.around(2.3, 48.85, "20km", shape=8)
+    assert TripDomain([grid, grid]).count(read_trips(flows, weight="S000")).total == 51
+    assert TripDomain([grid, grid]).count(read_trips(flows)).total == 2
+
+
 def test_what_is_read_is_said() -> None:
     frame = table(50)
     frame["o_lon"][3] = frame["o_lat"][3] = 0.0
@@ -166,6 +188,8 @@ def two(**changes: object) -> Trips:
         ({"x": (np.zeros(2), np.zeros(1))}, "differ in length"),
         ({"user": np.zeros(3)}, "differ in length"),
         ({"user": np.array([-1])}, "0 or more"),
+        ({"weight": np.zeros(3)}, "differ in length"),
+        ({"weight": np.array([-1])}, "0 or more"),
     ],
 )
 def test_arrays_that_are_no_trips_are_refused(changes: dict, words: str) -> None:
@@ -216,6 +240,10 @@ FOUR = {f"{place}_{end}": [1.0] for place in ("o", "s1", "s2", "d") for end in (
         ({"o_lon": [1.0], "o_lat": [2.0]}, {}, "recognised as the destination"),
         (table(9), {"user": "cab"}, "no column 'cab'"),
         (table(9), {"user": [1, 2]}, "array of 9 values"),
+        (table(9), {"weight": "n"}, "no column 'n'"),
+        (table(9), {"weight": [1, 2]}, "array of 9 values"),
+        (table(9), {"weight": [0.5] * 9}, "whole number of 0 or more"),
+        (table(9), {"weight": [-1] * 9}, "whole number of 0 or more"),
         (table(9), {"crs": "EPSG:4978"}, "no longitude or easting"),
         ({"o_x": [5e5], "o_y": [5e6], "d_x": [5e5], "d_y": [5e6]}, {}, "not degrees"),
         ({"o_lon": [0.0], "o_lat": [0.0], "d_lon": [1.0], "d_lat": [2.0]}, {}, "None of the rows"),

@@ -57,9 +57,7 @@ class CountryUploadForm(UploadForm):
         if not content:
             raise InputError("No boundaries have been chosen: choose their file first.")
         levels = [each.strip() for each in self.levels.value.split(",") if each.strip()]
-        columns = [
-            each.value.strip() for each in (self.lon_column, self.lat_column, self.user_column)
-        ]
+        columns = self.named_columns()
 
         def work(**how: Any) -> OwnPoints[Any]:
             areas = read_areas(content, str(file), levels, **how)

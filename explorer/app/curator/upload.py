@@ -35,18 +35,26 @@ ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".geoparquet", ".geojson", ".json
 
 
 def read_upload(
-    data: bytes, filename: str, lon: str = "", lat: str = "", user: str = "", **how: Any
+    data: bytes,
+    filename: str,
+    lon: str = "",
+    lat: str = "",
+    user: str = "",
+    weight: str = "",
+    **how: Any,
 ) -> Points:
     """Read uploaded bytes as points, in a process of their own.
 
-    ``lon``, ``lat`` and ``user`` name columns; empty ones are guessed, and no user is.
+    ``lon``, ``lat``, ``user`` and ``weight`` name columns; an empty place is guessed, an empty
+    user or weight is none.
 
     Raises
     ------
     InputError
         For an unknown ending, and as `foreign_points`, such as for more than `MOST_ROWS` rows.
     """
-    columns = {"lon": lon or None, "lat": lat or None, "user": user or None}
+    named = {"lon": lon, "lat": lat, "user": user, "weight": weight}
+    columns = {role: column or None for role, column in named.items()}
     return foreign_points(data, known_name(filename), columns, MOST_ROWS, **how)
 
 
@@ -108,8 +116,9 @@ class UploadForm:
         self.about_unit = html_pane(margin=(0, 10))
         # The column in which the file seems to name users, once it has been read.
         self._seen = ""
+        self.weight_column = ui.TextInput(label="Weight column, if any", **wide)
         self.population = ui.TextInput(label="Population, if not the file's name", **wide)
-        typed = (*place, self.user_column, *self.columns(wide), self.population)
+        typed = (*place, self.user_column, self.weight_column, *self.columns(wide), self.population)
         for widget in (*typed, self.unit):
             widget.refused = refused
         button = ui.Button(
@@ -117,7 +126,8 @@ class UploadForm:
         )
         self.user_column.param.watch(lambda event: self._ask_unit(event.new), "value_input")
         self.user_column.param.watch(lambda _event: self._ask_unit(), "value")
-        self.unit.param.watch(lambda _event: self._ask_unit(), "value")
+        for field in (self.unit, self.weight_column):
+            field.param.watch(lambda _event: self._ask_unit(), "value")
         self.file.param.watch(lambda _event: self._ask_unit(seen=""), "value")
         self._ask_unit()
         after = typed.index(self.user_column) + 1
@@ -153,9 +163,13 @@ class UploadForm:
 
     def reader(self) -> Callable[..., Any]:
         """What reads the file with the columns that are named now, in a process of its own."""
-        named = (self.lon_column, self.lat_column, self.user_column)
-        columns = [each.value.strip() for each in named]
+        columns = self.named_columns()
         return lambda data, name, **how: read_upload(data, name, *columns, **how)
+
+    def named_columns(self) -> list[str]:
+        """Columns of longitude, latitude, user and weight as typed now; empty where none is."""
+        fields = (self.lon_column, self.lat_column, self.user_column, self.weight_column)
+        return [field.value.strip() for field in fields]
 
     def ask_for_columns(self) -> None:
         """A file could not be read: its columns may have to be named."""
@@ -207,7 +221,9 @@ class UploadForm:
         self.unit.visible = asked
         title = next(title for title, each in self.unit.options.items() if each == self.unit.value)
         said = f"<p><b>Loading protects {html.escape(title)}.</b> {words('upload')['Unit']}</p>"
-        put(self.about_unit, said if asked else "")
+        weighed = self.weight_column.value.strip() and not named.strip()
+        rows = f"<p>{words('upload')['Weight']}</p>" if weighed else ""
+        put(self.about_unit, (said if asked else "") + rows)
 
     def _load(self, _event: Any) -> None:
         data, name = self.file.value, self.file.filename

@@ -29,18 +29,19 @@ class TripUploadForm(UploadForm):
 
     def reader(self) -> Callable[..., Any]:
         """What reads the file with the places that are named now."""
-        places, user = self.places.value.strip() or "o,d", self.user_column.value.strip()
-        return partial(_read, places=places, user=user or None)
+        fields = {"user": self.user_column, "weight": self.weight_column}
+        columns = {role: field.value.strip() or None for role, field in fields.items()}
+        return partial(_read, places=self.places.value.strip() or "o,d", columns=columns)
 
     def ask_for_columns(self) -> None:
         """The places stand in the open."""
 
 
-def _read(data: bytes, filename: str, places: str, user: str | None, **how: Any) -> Trips:
+def _read(data: bytes, filename: str, places: str, columns: dict[str, Any], **how: Any) -> Trips:
     named = [each.strip() for each in places.split(",")]
     if not 2 <= len(named) <= MOST_PLACES or not all(map(_PLACE.fullmatch, named)):
         raise InputError(
             "A trip has two or three places here, called o, d and s1, s2, .. for stops: name them "
             "such as o,d or o,s1,d, and the columns of the file o_lon, o_lat and so on."
         )
-    return foreign_trips(data, known_name(filename), named, user, MOST_ROWS, **how)
+    return foreign_trips(data, known_name(filename), named, columns, MOST_ROWS, **how)

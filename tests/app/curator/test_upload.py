@@ -57,6 +57,14 @@ def test_points_and_declared_extent_reach_the_page(places) -> None:
     assert visit.form.file.value is None
 
 
+def test_rows_may_stand_for_several_records(places) -> None:
+    visit = Visit()
+    visit.form.weight_column.value = "n"
+    assert "50 times epsilon" in visit.form.about_unit.object
+    visit.load(csv(**places, n=np.arange(500) % 3))
+    assert visit.used[0].points.weight.sum() == np.sum(np.arange(500) % 3)
+
+
 def test_without_a_declared_extent_the_file_is_not_opened(places) -> None:
     visit = Visit()
     visit.load(csv(**places), place=(None, 48.85, 8.0))

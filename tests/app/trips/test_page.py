@@ -271,11 +271,17 @@ def test_own_trips_are_read_on_a_declared_extent_and_counted_anew(page) -> None:
     assert page.parts.data.matrix.shape == (64,) * 6
     page.state.put(side=16)
     assert page.parts.data.matrix.shape == (16,) * 6
+    weighed = pd.DataFrame(table).assign(n=3)
+    page.upload.weight_column.value = "n"
+    assert "50 times epsilon" in page.upload.about_unit.object
+    page.upload.file.param.update(value=weighed.to_csv(index=False).encode(), filename="trips.csv")
+    press.press(page, "Load these trips")
+    assert page.parts.data.matrix.total == 1200
     page.upload.places.value = "o"
     page.upload.file.param.update(value=b"x", filename="trips.csv")
     press.press(page, "Load these trips")
     assert "A trip has two or three places here" in page.message.sentence
-    assert page.parts.data.matrix.total == 400
+    assert page.parts.data.matrix.total == 1200
 
 
 def test_other_trips_let_go_of_what_they_do_not_have(monkeypatch) -> None:

@@ -25,11 +25,23 @@ _WHOSE = {
         "traveler",
         "traveller",
     ),
-    *("traveller", "uid", "user", "username", "visitor"),
+    *("uid", "user", "username", "visitor"),
 }
 _NAMING = {
     *("anon", "anonymised", "anonymized", "anonymous", "code", "hash", "hashed", "id", "ids"),
     *("key", "name", "no", "nr", "num", "number", "pseudo", "pseudonym", "uuid"),
+}
+# How many a row stands for: words that say so, and words for what is counted.
+_HOW_MANY = {
+    *("cnt", "commuters", "count", "counts", "flow", "flows", "freq", "frequency", "jobs", "n"),
+    *("num", "number", "passengers", "people", "persons", "qty", "quantity", "riders", "total"),
+    *("trips", "visits", "weight", "weights", "workers"),
+}
+_COUNTED = {
+    *("all", "avg", "daily", "event", "events", "expansion", "individual", "individuals", "job"),
+    *("journey", "journeys", "observation", "observations", "obs", "occurrence", "occurrences"),
+    *("of", "person", "point", "points", "record", "records", "row", "rows", "sample", "trip"),
+    *("visit", "worker"),
 }
 _SHOWN = 6
 
@@ -157,6 +169,44 @@ def _names_users(name: str) -> bool:
     words = set(in_words(name).split("_"))
     whose = {word for word in words if word in _WHOSE or word.removesuffix("id") in _WHOSE}
     return bool(whose) and words <= whose | _NAMING
+
+
+def unread_weights(names: Sequence[str], weight: object) -> list[str]:
+    """Sentences about columns whose names say how many each row stands for, and are not read.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Columns of the table, but for those of places.
+    weight : what was given as weights; None if nothing was
+
+    Returns
+    -------
+    list of str
+        Empty where there is none, or weights were given.
+
+    Examples
+    --------
+    >>> unread_weights(["lon", "lat", "count"], None)
+    ["The column 'count' was not read: name it with weight='count' to count each row that often."]
+    >>> unread_weights(["total_amount", "passenger_count", "house_number", "id"], None)
+    []
+    >>> len(unread_weights(["S000", "number_of_trips", "OBSERVATION COUNT", "n", "freq"], None))
+    5
+    """
+    return [
+        f"The column {name!r} was not read: name it with weight={name!r} to count each row that "
+        "often."
+        for name in names
+        if weight is None and _says_how_many(name)
+    ]
+
+
+def _says_how_many(name: str) -> bool:
+    """Whether a column's name says how many a row stands for, and nothing else."""
+    words = set(in_words(name).split("_"))
+    # S000 is the number of jobs in files of origins and destinations of the US Census.
+    return words == {"s000"} or (bool(words & _HOW_MANY) and words <= _HOW_MANY | _COUNTED)
 
 
 def in_words(name: str) -> str:

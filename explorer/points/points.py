@@ -22,7 +22,7 @@ from explorer.points.area_counts import AreaCounts
 from explorer.points.caught import few_inside, warn_few
 from explorer.points.cleaning import FINE, judge, left_out, none_left, refuse_columns, sentences
 from explorer.points.clipping import refuse_hashes
-from explorer.points.columns import find_place, listed, unused_users
+from explorer.points.columns import find_place, listed, unread_weights, unused_users
 from explorer.points.counting import Placed, count_and_place, count_block, count_clipped, dense
 from explorer.points.matrix import FrequencyMatrix, whole_bound
 from explorer.points.populations import of_people, population_of_records, populations_of_files
@@ -276,7 +276,7 @@ def read_points(
     known = known_crs(table.crs if place is None else None, crs)
     if known is None and not (place is not None and place.degrees):
         notes.append("The coordinates were taken as degrees of longitude and latitude.")
-    notes += unused_users(table.names, user)
+    notes += [*unused_users(table.names, user), *unread_weights(table.names, weight)]
     labels = ("x", "y") if place is None else (place.lon, place.lat)
     points = _clean(columns, known or LONLAT, labels, title, notes)
     if isinstance(source, str | Path):

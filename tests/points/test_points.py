@@ -19,6 +19,7 @@ from shapely.geometry import MultiPoint, Point, box
 
 from explorer.errors import InputError
 from explorer.points.points import Points, read_points
+from explorer.points.reading import as_points
 
 X, Y = [-122.5, 0.25, 179.875], [37.75, -0.5, 89.5]
 FRAME = pd.DataFrame({"lon": X, "lat": Y, "who": ["b", "a", "b"], "n": [1, 0, 3], "t": [5, 6, 7]})
@@ -134,9 +135,10 @@ def test_numbers_in_memory_are_not_copied() -> None:
 
 
 def test_what_was_guessed_is_said() -> None:
-    assert read_points(FRAME).notes == ("The columns 'lon' and 'lat' were taken as the place.",)
-    assert read_points(FRAME, lon="lon", lat="lat").notes == ()
-    assert read_points(GEO).notes == ()
+    taken = "The columns 'lon' and 'lat' were taken as the place."
+    assert read_points(FRAME, weight="n").notes == (taken,)
+    assert read_points(FRAME, lon="lon", lat="lat", weight="n").notes == ()
+    assert read_points(GEO, weight="n").notes == ()
 
 
 @pytest.mark.parametrize("column", ["user_id", "User", "UserID", "device-id", "uid"])
@@ -149,7 +151,26 @@ def test_a_column_of_users_that_is_not_read_is_said(column) -> None:
 
 def test_a_column_that_is_about_something_else_is_not_taken_for_users() -> None:
     frame = FRAME.assign(user_type=0, persons=1, customers_served=2)
-    assert len(read_points(frame).notes) == 1
+    assert not any("protect users" in note for note in read_points(frame).notes)
+
+
+@pytest.mark.parametrize("column", ["count", "S000", "number_of_trips", "Total", "freq", "jobs"])
+def test_a_column_that_says_how_many_and_is_not_read_is_named(column: str, tmp_path: Path) -> None:
+    sentence = f"The column {column!r} was not read: name it with weight={column!r}"
+    frame = FRAME.rename(columns={"n": column})
+    frame.to_csv(tmp_path / "p.csv", index=False)
+    frame.to_parquet(tmp_path / "p.parquet")
+    for source in (frame, tmp_path / "p.csv", tmp_path / "p.parquet"):
+        assert any(sentence in note for note in read_points(source).notes)
+        assert any(sentence in note for note in as_points(source).notes)
+        for named in (read_points(source, weight=column), as_points(source, {"weight": column})):
+            assert not any("was not read" in note for note in named.notes)
+
+
+@pytest.mark.parametrize("column", ["total_amount", "passenger_count", "house_number", "weight_kg"])
+def test_a_column_that_counts_something_else_is_not_named(column: str) -> None:
+    frame = FRAME.rename(columns={"n": column})
+    assert not any("was not read" in note for note in read_points(frame).notes)
 
 
 def test_a_crs_of_the_file_is_respected(tmp_path: Path) -> None:

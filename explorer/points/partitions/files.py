@@ -14,7 +14,7 @@ import pyproj
 
 from explorer.errors import InputError
 from explorer.grid.projection import LONLAT
-from explorer.points.columns import Place, find_place, listed, unused_users
+from explorer.points.columns import Place, find_place, listed, unread_weights, unused_users
 from explorer.points.partitions.listing import Listing, list_files, refuse_gaps, refuse_twins
 from explorer.points.points import known_crs
 from explorer.points.populations import populations_of_files
@@ -184,7 +184,7 @@ def chosen(
         notes.append(f"The columns {place} were taken as the place.")
     if known is None and not (place is not None and place.degrees):
         notes.append("The coordinates were taken as degrees of longitude and latitude.")
-    notes += unused_users(names, user)
+    notes += [*unused_users(names, user), *unread_weights(names, weight)]
     known = known or LONLAT
     degrees = known.is_geographic and known.axis_info[0].unit_name == "degree"
     columns = (str(shapes),) if place is None else (place.lon, place.lat)

@@ -147,8 +147,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             if arguments.command is None:
                 parser.print_help()
                 return 0
-            with standard_input(arguments), _interrupts_outside_numba():
-                arguments.run(arguments)
+            with standard_input(arguments) as settings, _interrupts_outside_numba():
+                settings.run(settings)
             sys.stdout.flush()
         return 0
     except (InputError, BudgetExceeded) as error:

@@ -219,7 +219,8 @@ def _listen(
     """
     port, hosts = where
     # Checks for whoever writes a page, a tenth of the time of opening one: tests make them.
-    bokeh.perform_error_diagnostics = bokeh.perform_document_validation = False
+    bokeh.perform_error_diagnostics.set_value(False)
+    bokeh.perform_document_validation.set_value(False)
     pages = {page.key: page for page in shown}
     routes = {"/": first, **{page.address: page.key for page in shown}}
     try:

@@ -21,8 +21,10 @@ _ENDINGS = ((b"PAR1", ".parquet"), (b"SQLite format 3\0", ".gpkg"), (b"PK\3\4", 
 
 
 @contextmanager
-def standard_input(arguments: argparse.Namespace) -> Iterator[None]:
+def standard_input(arguments: argparse.Namespace) -> Iterator[argparse.Namespace]:
     """Keep standard input in a file while a command runs, where one of its files is "-".
+
+    Yields the arguments of the command, with the name of that file in place of "-".
 
     Readers need a file that they can look at twice. It lies in a folder that only this user can
     open, and is gone at the end, also when this process is killed.
@@ -34,17 +36,16 @@ def standard_input(arguments: argparse.Namespace) -> Iterator[None]:
     """
     asked = sum(_count(getattr(arguments, name, None)) for name in READ)
     if not asked:
-        yield
+        yield arguments
         return
     if asked > 1:
         raise InputError("Standard input can be read once; give a name in place of the second -.")
     with tempfile.TemporaryDirectory(prefix="dp-explorer-") as folder, _outlived(folder):
         kept = str(_kept(Path(folder)))
-        for name in READ:
-            if _count(getattr(arguments, name, None)):
-                setattr(arguments, name, _replaced(getattr(arguments, name), kept))
+        given = vars(arguments)
+        files = {name: _replaced(given[name], kept) for name in READ if name in given}
         try:
-            yield
+            yield argparse.Namespace(**{**given, **files})
         except InputError as error:
             raise InputError(str(error).replace(kept, "standard input")) from error
 

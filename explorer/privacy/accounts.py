@@ -202,8 +202,7 @@ class Accounts:
         if wanted > len(self._parent):
             had = len(self._parent)
             size = max(wanted, (4 if had < _LARGE_ROOM else 2) * had, expected)
-            for name in self._columns():
-                setattr(self, name, _longer(getattr(self, name), self._number, size))
+            self._lengthen(size)
             self._ids = _counted_off(size)
             self._views = {}
         return self._number
@@ -242,9 +241,12 @@ class Accounts:
         rows[:] = seen
         return shown(rows)
 
-    def _columns(self) -> tuple[str, ...]:
-        """Names of the arrays with one row a node."""
-        return "_parent", "_spent", "_state", "_keys"
+    def _lengthen(self, size: int) -> None:
+        """Give the arrays with one row a node room for `size` nodes."""
+        self._parent = longer(self._parent, self._number, size)
+        self._spent = longer(self._spent, self._number, size)
+        self._state = longer(self._state, self._number, size)
+        self._keys = longer(self._keys, self._number, size)
 
     def _enter(self, parents: Ints, fan_out: Ints) -> None:
         """Enter children, `fan_out` (n,) of them each, in their order, and close their parents."""
@@ -262,7 +264,7 @@ def _counted_off(number: int) -> Ints:
     return found
 
 
-def _longer(values: NDArray[Any], number: int, size: int) -> NDArray[Any]:
+def longer(values: NDArray[Any], number: int, size: int) -> NDArray[Any]:
     """A copy of the first rows, with room for `size` of them."""
     longer = np.empty((size, *values.shape[1:]), values.dtype)
     longer[:number] = values[:number]

@@ -19,7 +19,7 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from explorer.errors import InputError
-from explorer.privacy.accounts import Accounts, Keys, shown
+from explorer.privacy.accounts import Accounts, Keys, longer, shown
 from explorer.privacy.axes import each_axis, each_of, no_such_axis, one_axis
 from explorer.privacy.gridding import lay_grids, plan_grids
 from explorer.privacy.tiling import tile
@@ -340,8 +340,10 @@ class Boxes(Accounts):
         self._enter(parents, fan_out)
         return Regions(self._numbers(slice(begin, len(self))), self)
 
-    def _columns(self) -> tuple[str, ...]:
-        return *super()._columns(), "_lower", "_upper"
+    def _lengthen(self, size: int) -> None:
+        super()._lengthen(size)
+        self._lower = longer(self._lower, len(self), size)
+        self._upper = longer(self._upper, len(self), size)
 
 
 def sides(regions: Regions, axis: ArrayLike) -> tuple[Ints, Ints, Ints]:

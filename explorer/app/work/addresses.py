@@ -6,9 +6,6 @@ from typing import Any
 
 import panel as pn
 
-#: What a request is given by who has looked at its cookie.
-NAME = "explorer_name"
-
 
 def own_address() -> str:
     """Where the visitor of the page that is being made is; "" without a server."""
@@ -17,7 +14,7 @@ def own_address() -> str:
 
 def own_name() -> str:
     """The name by which this visitor has signed in; "" for none."""
-    return str(asked_by(pn.state.curdoc, NAME) or "")
+    return str(asked_by(pn.state.curdoc, "signed_in_name") or "")
 
 
 def asked_by(document: Any, attribute: str) -> object:

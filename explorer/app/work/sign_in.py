@@ -20,7 +20,6 @@ from urllib.parse import quote
 from tornado.httputil import HTTPServerRequest
 from tornado.web import RequestHandler, create_signed_value, decode_signed_value
 
-from explorer.app.work.addresses import NAME
 from explorer.app.work.passwords import MOST_CHARACTERS, Passwords
 from explorer.grid.allowance import Buckets
 from explorer.serving.plain_pages import Refused, plain_page
@@ -87,7 +86,8 @@ class SignIn:
     def refusal(self, request: HTTPServerRequest) -> _Way | None:
         """What answers a request in place of what it asks for; None where it may have that."""
         path, name = request.path.strip("/"), self.name(request)
-        setattr(request, NAME, name)
+        # Read by `own_name` for the page that answers this request.
+        request.signed_in_name = name  # type: ignore[attr-defined]
         if name or {path, path.partition("/")[0]} & self._open:
             return None
         asks_page = path in self._pages and request.method in ("GET", "HEAD")

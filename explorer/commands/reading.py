@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from explorer.points.partitions.text import TextPoints
     from explorer.points.points import Points
 
-COLUMNS = ("lon", "lat", "crs", "user", "weight")
+COLUMNS = ("lon", "lat", "crs", "user", "weight", "keep_zero")
 _KEYWORD = re.compile(r"\b(lon|lat|crs|user|weight)='?([^',;. ]*)'?(?:\.\.\.)?")
 
 
@@ -31,9 +31,20 @@ def add_columns(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--lon", metavar="COLUMN", help="longitude, or x")
     group.add_argument("--lat", metavar="COLUMN", help="latitude, or y")
     group.add_argument("--crs", help="CRS of the coordinates, such as EPSG:27700")
+    add_keep_zero(group)
     group.add_argument("--weight", metavar="COLUMN", help="how many records a row stands for")
     group.add_argument("--user", metavar="COLUMN", help="whose record it is")
     add_unit(group, "records")
+
+
+def add_keep_zero(group: argparse._ArgumentGroup) -> None:
+    """Declare that coordinates 0 0 are a place."""
+    group.add_argument(
+        "--keep-zero",
+        action="store_const",
+        const=True,
+        help="count records at 0 0 too, which stands for a missing place otherwise",
+    )
 
 
 def add_points(parser: argparse.ArgumentParser) -> None:

@@ -26,6 +26,7 @@ from explorer.commands.drawing import (
     without_counts,
 )
 from explorer.commands.files import require_file
+from explorer.commands.reading import add_keep_zero
 from explorer.commands.terminal import note, progress
 from explorer.errors import InputError
 
@@ -42,7 +43,10 @@ _FILE_ONLY = ("places", "grid", "around", "bounds", "boundary", "city", "size", 
 _ADVICE = (
     (re.compile(r"places=\[\(lon, lat\), \.\.\.\]"), "--places lon:lat,lon:lat"),
     (re.compile(r"places=\('o', 'd'\)"), "--places o,d"),
+    (re.compile(r"places=\[\('(.*?)', '(.*?)'\), \.\.\.\]"), r"--places '\1:\2,...'"),
+    (re.compile(r"crs='(.*?)'"), r"--crs \1"),
     (re.compile(r"(crs|user|weight)=\.\.\."), r"--\1"),
+    (re.compile(r"keep_zero=True"), "--keep-zero"),
     (re.compile(r"name the two columns in place of its name"), "name the two as lon:lat"),
     (re.compile(r"name the two in place of its name"), "name the two as lon:lat"),
 )
@@ -87,6 +91,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--crs", help="CRS of the coordinates, such as EPSG:27700")
     group.add_argument("--weight", metavar="COLUMN", help="how many trips a row stands for")
+    add_keep_zero(group)
     group.add_argument("--user", metavar="COLUMN", help="whose trip it is")
     add_unit(group, "trips", "--bound")
     flags.add_parameters(parser, trip_mechanisms())
@@ -150,6 +155,7 @@ def _source(arguments: argparse.Namespace, takes: Any, title: str) -> Callable[[
         crs = None if arguments.crs is None else flags.crs(arguments.crs)
         with progress("Reading the trips"), as_typed(_as_flags):
             columns = {"user": arguments.user, "weight": arguments.weight}
+            columns["keep_zero"] = bool(arguments.keep_zero)
             trips = read_trips(arguments.trips, places, crs=crs, **columns)
         if arguments.preview is None:
             check_unread_users(arguments, trips.notes)
@@ -166,7 +172,7 @@ def _made_up(arguments: argparse.Namespace) -> Callable[[], TripMatrix]:
     from explorer.points.populations import of_people
     from explorer.trips import synthetic
 
-    named = (*_FILE_ONLY, "crs", "user", "weight", "contribution_bound", "per")
+    named = (*_FILE_ONLY, "crs", "keep_zero", "user", "weight", "contribution_bound", "per")
     flags.refuse(arguments, named, "--made-up, whose cells lie nowhere on Earth")
     synthetic.named(arguments.made_up, draws=1)  # refuses a name before anything is made
     return lambda: of_people(synthetic.named(arguments.made_up), (arguments.made_up,))

@@ -16,6 +16,7 @@ import pyproj
 from explorer.errors import InputError
 from explorer.grid.gdal import damaged
 from explorer.grid.projection import as_crs
+from explorer.grid.stated_crs import ASSUMED
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 # Names such as EPSG:27700 and urn:ogc:def:crs:EPSG::27700; nothing that PROJ might look up.
@@ -41,8 +42,8 @@ class Features:
 
     Attributes
     ----------
-    crs : that of the coordinates, WGS 84 unless the document names another; None where it says
-        that it has none. Known after the first time all features were iterated over.
+    crs : that of the coordinates, `ASSUMED` degrees unless the document names one; None where it
+        says that it has none. Known after the first time all features were iterated over.
 
     Raises
     ------
@@ -131,9 +132,9 @@ def _next(text: str, at: int, end: str) -> int:
 
 def _crs(members: dict[str, Any]) -> pyproj.CRS | None:
     """The CRS that older files name; newer ones are in WGS 84."""
-    named = members.get("crs", _DEGREES)
-    if named is None:
-        return None
+    named = members.get("crs", ASSUMED)
+    if named is None or named is ASSUMED:
+        return named
     if isinstance(named, dict):
         facts = named.get("properties")
         named = facts.get("name") if isinstance(facts, dict) else None

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from explorer.errors import InputError
 
-FINE, MISSING, INFINITE, ZERO, BEYOND, SWAPPED, NO_LATITUDE = range(7)
+FINE, MISSING, INFINITE, ZERO, BEYOND, SWAPPED, NO_LATITUDE, ORIGIN = range(8)
+#: How many reasons there are.
+REASONS = 8
 
 # Above this share of impossible places the columns are taken to be something else than degrees.
 _MOSTLY = 0.5
@@ -24,50 +26,60 @@ _REASONS = {
     BEYOND: "beyond the range of longitude or latitude",
     SWAPPED: "with a latitude beyond 90, perhaps swapped with the longitude,",
     NO_LATITUDE: "with a latitude beyond 90",
+    ORIGIN: "at easting 0, northing 0, which stands for a missing place,",
 }
 
 
 def judge(
-    x: NDArray[np.float64], y: NDArray[np.float64], degrees: bool
+    x: NDArray[np.float64], y: NDArray[np.float64], degrees: bool, keep_zero: bool = False
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Return for each row a reason code (n,) and for each reason its number of rows (7,).
+    """Return for each row a reason code (n,) and for each reason its number of rows (8,).
 
     With ``degrees``, x is a longitude (-180 to 360) and y a latitude (-90 to 90); without, any
     finite number is fine. What exceeds a longitude is BEYOND: in neither order it could be degrees.
-    Reasons are not to be written to.
+    0 0 stands for a missing place in both, unless ``keep_zero`` says that it is one. Reasons are
+    not to be written to.
     """
-    rows = np.zeros(7, np.int64)
-    rows[FINE] = _fine(x, y, degrees)
+    rows = np.zeros(REASONS, np.int64)
+    rows[FINE] = _fine(x, y, degrees, keep_zero)
     if rows[FINE] == x.size:
         # So it is in most files, and found out in a quarter of the time that reasons take.
         return np.broadcast_to(np.uint8(FINE), x.size), rows
     reasons = np.empty(x.size, np.uint8)
     rows[FINE] = 0
-    _judge(x, y, degrees, reasons, rows)
+    _judge(x, y, degrees, keep_zero, reasons, rows)
     return reasons, rows
 
 
-def refuse_columns(rows: NDArray[np.int64], lon: str, lat: str) -> None:
+def refuse_columns(
+    rows: NDArray[np.int64], lon: str = "", lat: str = "", *, of_trips: bool = False
+) -> None:
     """Raise `InputError` if most rows have no possible longitude and latitude.
 
-    ``rows`` is what `judge` counted; ``lon`` and ``lat`` are the names of the columns.
+    ``rows`` is what `judge` counted; ``lon`` and ``lat`` are the names of the columns, if the
+    places are no geometry, which are chosen in another way ``of_trips``.
     """
+    values = f"values in {lon!r} and {lat!r}" if lon else "coordinates"
     wrong = rows[BEYOND] + rows[SWAPPED] + rows[NO_LATITUDE]
     placed = rows[FINE] + wrong
+    turned = f"places=[({lat!r}, {lon!r}), ...]" if of_trips else f"lon={lat!r}, lat={lon!r}"
+    others = "places=[(lon, lat), ...]" if of_trips else "lon=... and lat=..."
     if rows[SWAPPED] > _MOSTLY * placed > 0:
+        if not lon:
+            raise InputError("Latitudes seem to stand first here; save the points longitude first.")
         raise InputError(
             f"The latitudes in {lat!r} are beyond 90 while the longitudes in {lon!r} are not, so "
-            f"the two look swapped; give lon={lat!r}, lat={lon!r}."
+            f"the two look swapped; give {turned}."
         )
     if rows[BEYOND] > _MOSTLY * placed:
         raise InputError(
-            f"The values in {lon!r} and {lat!r} are not degrees; say what they are with crs=..., "
-            "such as crs='EPSG:27700'."
+            f"The {values} are not degrees; say what they are with crs=..., such as "
+            "crs='EPSG:27700'."
         )
     if wrong > _MOSTLY * placed:
         raise InputError(
-            f"Most values in {lon!r} and {lat!r} are no longitude and latitude (up to 360 and 90); "
-            "mend them, or give lon=... and lat=... to name other columns."
+            f"Most {values} are no longitude and latitude (up to 360 and 90); mend them, or give "
+            f"{others} to name other columns."
         )
 
 
@@ -93,22 +105,23 @@ def left_out(rows: int, why: str) -> str:
 
 
 @njit(cache=True, nogil=True)
-def _fine(x, y, degrees):  # type: ignore[no-untyped-def]
+def _fine(x, y, degrees, keep_zero):  # type: ignore[no-untyped-def]
     """How many rows are fine; sums of truths, so that many are looked at in one step."""
     n = 0
     if degrees:
         for i in range(x.size):
             a, b = x[i], y[i]
             within = (a >= -180.0) & (a <= 360.0) & (b >= -90.0) & (b <= 90.0)
-            n += within & ((a != 0.0) | (b != 0.0))
+            n += within & (keep_zero | (a != 0.0) | (b != 0.0))
     else:
         for i in range(x.size):
-            n += (abs(x[i]) < np.inf) & (abs(y[i]) < np.inf)
+            a, b = abs(x[i]), abs(y[i])
+            n += (a < np.inf) & (b < np.inf) & (keep_zero | (a > 0.0) | (b > 0.0))
     return n
 
 
 @njit(cache=True, nogil=True)
-def _judge(x, y, degrees, reasons, rows):  # type: ignore[no-untyped-def]
+def _judge(x, y, degrees, keep_zero, reasons, rows):  # type: ignore[no-untyped-def]
     for i in range(x.size):
         a, b = x[i], y[i]
         reason = FINE
@@ -116,10 +129,10 @@ def _judge(x, y, degrees, reasons, rows):  # type: ignore[no-untyped-def]
             reason = MISSING
         elif np.isinf(a) or np.isinf(b):
             reason = INFINITE
+        elif a == 0.0 and b == 0.0 and not keep_zero:
+            reason = ZERO if degrees else ORIGIN
         elif degrees:
-            if a == 0.0 and b == 0.0:
-                reason = ZERO
-            elif -180.0 <= a <= 360.0 and -90.0 <= b <= 90.0:
+            if -180.0 <= a <= 360.0 and -90.0 <= b <= 90.0:
                 reason = FINE
             elif -90.0 <= a <= 90.0 and -180.0 <= b <= 360.0:
                 reason = SWAPPED

@@ -58,6 +58,11 @@ class Place:
         return f"{self.lon!r} and {self.lat!r}"
 
     @property
+    def columns(self) -> tuple[str, str]:
+        """Both, east first."""
+        return self.lon, self.lat
+
+    @property
     def beside(self) -> str:
         """The name without the word for east: which of several places this is.
 
@@ -71,7 +76,9 @@ class Place:
         return ""
 
 
-def find_place(names: Sequence[str], lon: str | None = None, lat: str | None = None) -> Place:
+def find_place(
+    names: Sequence[str], lon: str | None = None, lat: str | None = None, metric: bool = False
+) -> Place:
     """Return the columns to read as east and north.
 
     Parameters
@@ -80,6 +87,8 @@ def find_place(names: Sequence[str], lon: str | None = None, lat: str | None = N
         All columns of the table.
     lon, lat : str, optional
         Columns a person has chosen; with one of them the other is its counterpart.
+    metric : bool
+        Whether columns in metres come before those in degrees: their CRS is projected.
 
     Raises
     ------
@@ -100,7 +109,8 @@ def find_place(names: Sequence[str], lon: str | None = None, lat: str | None = N
         if lon == lat:
             raise InputError(f"Longitude and latitude are both {lon!r}; choose two columns.")
         return Place(lon, lat, any(_word(lon, east) is not None for east, _ in _DEGREES))
-    found = [p for p in candidates(names) if (lon or p.lon) == p.lon and (lat or p.lat) == p.lat]
+    pairs = candidates(names, metric)
+    found = [p for p in pairs if (lon or p.lon) == p.lon and (lat or p.lat) == p.lat]
     if len(found) == 1:
         return found[0]
     if lon is not None or lat is not None:
@@ -121,10 +131,13 @@ def find_place(names: Sequence[str], lon: str | None = None, lat: str | None = N
     )
 
 
-def candidates(names: Sequence[str]) -> list[Place]:
-    """Return every pair of columns that looks like a place; degrees, if there are any, alone."""
+def candidates(names: Sequence[str], metric: bool = False) -> list[Place]:
+    """Return every pair of columns that looks like a place; degrees, if there are any, alone.
+
+    Where they are to be ``metric``, those in metres alone, if there are any.
+    """
     by_key = {in_words(name): name for name in reversed(names)}
-    for spellings in (_DEGREES, _LENGTHS):
+    for spellings in (_LENGTHS, _DEGREES) if metric else (_DEGREES, _LENGTHS):
         found = []
         for name in dict.fromkeys(names):
             for east, north in spellings:

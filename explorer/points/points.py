@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -17,12 +18,13 @@ from explorer.grid.cards import exact_card
 from explorer.grid.grid import Grid, Progress
 from explorer.grid.plans import GridPlan
 from explorer.grid.projection import LONLAT, as_crs
+from explorer.grid.stated_crs import ASSUMED, in_degrees, which_crs
 from explorer.points.area_counting import count_areas
 from explorer.points.area_counts import AreaCounts
 from explorer.points.caught import few_inside, warn_few
 from explorer.points.cleaning import FINE, judge, left_out, none_left, refuse_columns, sentences
 from explorer.points.clipping import refuse_hashes
-from explorer.points.columns import find_place, listed, unread_weights, unused_users
+from explorer.points.columns import Place, candidates, find_place, listed, unread_weights, unused_users
 from explorer.points.counting import Placed, count_and_place, count_block, count_clipped, dense
 from explorer.points.matrix import FrequencyMatrix, whole_bound
 from explorer.points.populations import of_people, population_of_records, populations_of_files
@@ -208,6 +210,7 @@ def read_points(
     time: Any = None,
     name: str | None = None,
     max_rows: int = MAX_ROWS,
+    keep_zero: bool = False,
 ) -> Points:
     """Read points from a file, a frame or arrays.
 
@@ -220,8 +223,9 @@ def read_points(
         Columns of longitude and latitude (or of x and y); guessed from their names otherwise,
         which the notes say.
     crs : int, str or CRS, optional
-        CRS of the coordinates, such as "EPSG:27700", where the source does not say it. Degrees
-        (WGS 84) are assumed only for values that can be degrees.
+        CRS of the coordinates, such as "EPSG:27700", where the source does not say it, or where
+        its coordinates cannot be what it says. A projected one takes columns in metres before
+        those in degrees. Degrees (WGS 84) are assumed only for values that can be degrees.
     user : str or (n,) array, optional
         Whose record it is; any values, turned into codes. Rows without one are left out.
     weight : str or (n,) array, optional
@@ -232,6 +236,8 @@ def read_points(
         What to call the points; for bytes the name of the file, with its ending.
     max_rows : int, 1 or more
         A longer source is refused before it is read.
+    keep_zero : bool
+        Whether 0 0 is a place, in degrees or metres, and does not stand for a missing one.
 
     Returns
     -------
@@ -253,9 +259,13 @@ def read_points(
      '1 row at longitude 0, latitude 0, which stands for a missing place, was left out.')
     """
     table, title = open_source(source, name, max_rows)
-    place = None
-    if not table.geometry or lon is not None or lat is not None:
-        place = find_place(table.names, lon, lat)
+
+    def places(place: Place | None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        read = table.read(None if place is None else place.columns, None, None, None)
+        return read.x, read.y
+
+    own = table.crs if table.geometry else None
+    place, known, notes = choose_place(table.names, table.geometry, own, lon, lat, crs, places)
     asked = {"user": user, "weight": weight, "time": time}
     named = {role: value for role, value in asked.items() if isinstance(value, str)}
     for column in named.values():
@@ -264,35 +274,51 @@ def read_points(
                 f"There is no column {column!r}; the columns are {listed(table.names)}."
             )
     columns = table.read(
-        None if place is None else (place.lon, place.lat),
+        None if place is None else place.columns,
         named.get("user"),
         named.get("weight"),
         named.get("time"),
     )
     add_arrays(columns, {role: value for role, value in asked.items() if role not in named})
-    notes = []
-    if place is not None and (lon is None or lat is None):
-        notes.append(f"The columns {place} were taken as the place.")
-    known = known_crs(table.crs if place is None else None, crs)
-    if known is None and not (place is not None and place.degrees):
-        notes.append("The coordinates were taken as degrees of longitude and latitude.")
     notes += [*unused_users(table.names, user), *unread_weights(table.names, weight)]
-    labels = ("x", "y") if place is None else (place.lon, place.lat)
-    points = _clean(columns, known or LONLAT, labels, title, notes)
+    labels = () if place is None else place.columns
+    points = _clean(columns, known, labels, title, notes, keep_zero)
     if isinstance(source, str | Path):
         return replace(points, populations=populations_of_files([str(source)]))
     return points
 
 
-def known_crs(own: pyproj.CRS | None, crs: Any) -> pyproj.CRS | None:
-    """Return the CRS that the source (``own``) or the caller names, or ``None``."""
+def choose_place(
+    names: Sequence[str],
+    geometry: bool,
+    own: pyproj.CRS | None,
+    lon: str | None,
+    lat: str | None,
+    crs: Any,
+    places: Callable[[Place | None], tuple[NDArray[np.float64], NDArray[np.float64]]],
+) -> tuple[Place | None, pyproj.CRS, list[str]]:
+    """The columns of a place, None for the geometry, its CRS, and what to say of both.
+
+    Parameters
+    ----------
+    names, geometry, own : columns of a source, whether it has a geometry, and the CRS of that
+    lon, lat, crs : as of `read_points`
+    places : reads x and y (n,) of columns or the geometry, or of the first rows
+    """
     given = None if crs is None else as_crs(crs)
-    if given is not None and own is not None and given != own:
-        raise InputError(f"The file says that its CRS is {own.name}; leave out crs=...")
-    known = given if own is None else own
-    if known is not None and not (known.is_geographic or known.is_projected):
-        raise InputError(f"{known.name} has no longitude or easting; give points in another CRS.")
-    return known
+    if geometry and lon is None and lat is None:
+        return None, *which_crs(own, given, lambda: places(None))
+    metric = given is not None and given.is_projected
+    place = find_place(names, lon, lat, metric)
+    taken = ""
+    if lon is None or lat is None:
+        others = [each for each in candidates(names, not metric) if each.degrees != place.degrees]
+        instead = f", not {listed(others)}" if others else ""
+        taken = f"The columns {place} were taken as the place{instead}."
+    own = ASSUMED if place.degrees else None
+    instead = ", or name columns in that CRS with lon=..., lat=..."
+    known, notes = which_crs(own, given, lambda: places(place), instead)
+    return place, known, [taken, *notes] if taken else notes
 
 
 def add_arrays(columns: Columns, asked: dict[str, Any]) -> None:
@@ -311,11 +337,16 @@ def add_arrays(columns: Columns, asked: dict[str, Any]) -> None:
 
 
 def _clean(
-    columns: Columns, crs: pyproj.CRS, labels: tuple[str, str], name: str, notes: list[str]
+    columns: Columns,
+    crs: pyproj.CRS,
+    labels: Sequence[str],
+    name: str,
+    notes: list[str],
+    keep_zero: bool,
 ) -> Points:
     """Return the rows that have a place (and, where users are asked for, a user)."""
-    degrees = crs.is_geographic and crs.axis_info[0].unit_name == "degree"
-    reasons, rows = judge(columns.x, columns.y, degrees)
+    degrees = in_degrees(crs)
+    reasons, rows = judge(columns.x, columns.y, degrees, keep_zero)
     refuse_columns(rows, *labels)
     notes += sentences(rows)
     keep = reasons == FINE

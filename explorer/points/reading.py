@@ -13,7 +13,7 @@ from explorer.points.partitions import PointFiles, is_parquet, scan_points
 from explorer.points.partitions.text import TextPoints, look_at_text
 from explorer.points.points import Points, read_points
 
-COLUMNS = ("lon", "lat", "crs", "user", "weight", "name")
+COLUMNS = ("lon", "lat", "crs", "user", "weight", "name", "keep_zero")
 
 
 def as_points(
@@ -25,7 +25,7 @@ def as_points(
     ----------
     source : as of `read_points`, or of `scan_points`: a folder, a pattern, an address of fsspec or
         a list of paths
-    columns : lon, lat, crs, user, weight and name, as of either
+    columns : lon, lat, crs, user, weight, name and keep_zero, as of either
 
     Raises
     ------

@@ -18,7 +18,9 @@ _WORDS = {
 _STOP = re.compile(r"(?:^|_)(?:s_?(\d+)|(?:stop|via)_?(\d*))(?:_|$)")
 
 
-def find_places(names: Sequence[str], wanted: Sequence[Choice] | None) -> list[tuple[str, Place]]:
+def find_places(
+    names: Sequence[str], wanted: Sequence[Choice] | None, metric: bool = False
+) -> list[tuple[str, Place]]:
     """Return what each place is called and its columns.
 
     Parameters
@@ -29,6 +31,8 @@ def find_places(names: Sequence[str], wanted: Sequence[Choice] | None) -> list[t
         Places in the order they are to have: "o", "s1", "s2", .., "d", other words for them
         ("pickup", "stop 2"), what stands before lon and lat, or two columns. None means all that
         are recognised: the origin, the stops by number, the destination.
+    metric : bool
+        Whether columns in metres come before those in degrees.
 
     Raises
     ------
@@ -42,7 +46,7 @@ def find_places(names: Sequence[str], wanted: Sequence[Choice] | None) -> list[t
     [('o', "'Pickup_Longitude' and 'Pickup_Latitude'"), ('s2', "'stop2_lon' and 'stop2_lat'")]
     """
     pairs: dict[str, list[Place]] = {}
-    for place in candidates(names):
+    for place in candidates(names, metric):
         pairs.setdefault(_part(place.beside), []).append(place)
     if wanted is None:
         recognised = [name for name in pairs if _is_known(name)]

@@ -15,7 +15,16 @@ from explorer.errors import InputError
 from explorer.grid.grid import Progress
 from explorer.grid.places import TripDomain, refuse_places
 from explorer.grid.projection import LONLAT, as_crs
-from explorer.points.cleaning import FINE, judge, left_out, none_left, refuse_columns, sentences
+from explorer.grid.stated_crs import ASSUMED, in_degrees, which_crs
+from explorer.points.cleaning import (
+    FINE,
+    REASONS,
+    judge,
+    left_out,
+    none_left,
+    refuse_columns,
+    sentences,
+)
 from explorer.points.clipping import refuse_hashes
 from explorer.points.columns import Place, listed, unused_users
 from explorer.points.matrix import whole_bound
@@ -184,6 +193,7 @@ def read_trips(
     weight: Any = None,
     name: str | None = None,
     max_rows: int = MAX_ROWS,
+    keep_zero: bool = False,
 ) -> Trips:
     """Read trips from a file or a frame with a pair of columns for each place.
 
@@ -199,7 +209,8 @@ def read_trips(
         as they are, and two columns may be named in place of a name. ``"o,s2,d"`` is the same as
         three names. None takes all that are recognised: origin, stops by number, destination.
     crs : int, str or CRS, optional
-        CRS of all coordinates; degrees (WGS 84) are assumed otherwise.
+        CRS of all coordinates; degrees (WGS 84) are assumed otherwise. A projected one takes
+        columns in metres before those in degrees.
     user : str or (n,) array, optional
         Whose trip it is; any values, turned into codes. Rows without one are left out.
     weight : str or (n,) array, optional
@@ -209,6 +220,8 @@ def read_trips(
         What to call the trips; for bytes the name of the file, with its ending.
     max_rows : int, 1 or more
         A longer source is refused before it is read.
+    keep_zero : bool
+        Whether 0 0 is a place and does not stand for a missing one, as for `read_points`.
 
     Returns
     -------
@@ -233,11 +246,9 @@ def read_trips(
     """
     table, title = open_source(source, name, max_rows)
     wanted = [each.strip() for each in places.split(",")] if isinstance(places, str) else places
-    found = find_places(table.names, wanted)
+    given = None if crs is None else as_crs(crs)
+    found = find_places(table.names, wanted, given is not None and given.is_projected)
     refuse_places(len(found))
-    known = None if crs is None else as_crs(crs)
-    if known is not None and not (known.is_geographic or known.is_projected):
-        raise InputError(f"{known.name} has no longitude or easting; give trips in another CRS.")
     asked = {"user": user, "weight": weight}
     named = {role: value for role, value in asked.items() if isinstance(value, str)}
     for column in named.values():
@@ -245,29 +256,29 @@ def read_trips(
             raise InputError(
                 f"There is no column {column!r}; the columns are {listed(table.names)}."
             )
-    notes = [_taken(found)]
-    if known is None and not all(place.degrees for _, place in found):
-        notes.append("The coordinates were taken as degrees of longitude and latitude.")
-    notes += unused_users(table.names, user)
     # Users and weights are read once, with the first place.
     first, *later = [place for _, place in found]
-    columns = table.read((first.lon, first.lat), named.get("user"), named.get("weight"), None)
+    columns = table.read(first.columns, named.get("user"), named.get("weight"), None)
     add_arrays(columns, {role: value for role, value in asked.items() if role not in named})
-    others = [table.read((place.lon, place.lat), None, None, None) for place in later]
+    others = [table.read(place.columns, None, None, None) for place in later]
     x, y = [columns.x, *(each.x for each in others)], [columns.y, *(each.y for each in others)]
     whose, hashes = columns.user or (None, None)
-    keep = _usable(x, y, whose, known or LONLAT, [place for _, place in found], notes)
+    # One place in metres is enough to say nothing of degrees.
+    own = ASSUMED if all(place.degrees for _, place in found) else None
+    known, notes = which_crs(own, given, lambda: (np.concatenate(x), np.concatenate(y)))
+    notes = [_taken(found), *notes, *unused_users(table.names, user)]
+    keep = _usable(x, y, whose, known, [place for _, place in found], notes, keep_zero)
     # All rows are fine in many files: then nothing is copied.
     choice: Any = slice(None) if keep.all() else keep
     east = [a[choice] for a in x]
-    if _in_degrees(known or LONLAT) and max(a.max(initial=0.0) for a in east) > 180.0:
+    if in_degrees(known) and max(a.max(initial=0.0) for a in east) > 180.0:
         notes.append("Longitudes above 180 were read as degrees from 0 to 360.")
         east = [np.where(a > 180.0, a - 360.0, a) for a in east]
     return Trips(
         tuple(east),
         tuple(a[choice] for a in y),
         tuple(label for label, _ in found),
-        known or LONLAT,
+        known,
         None if whose is None else whose[choice],
         title,
         tuple(notes),
@@ -284,10 +295,6 @@ def _taken(found: list[tuple[str, Place]]) -> str:
     return f"The columns {place} were taken as {said(name)}{more}."
 
 
-def _in_degrees(crs: pyproj.CRS) -> bool:
-    return bool(crs.is_geographic and crs.axis_info[0].unit_name == "degree")
-
-
 def _usable(
     x: list[Floats],
     y: list[Floats],
@@ -295,14 +302,15 @@ def _usable(
     crs: pyproj.CRS,
     places: list[Place],
     notes: list[str],
+    keep_zero: bool,
 ) -> NDArray[np.bool_]:
     """Rows all of whose places (and, where users are asked for, whose user) can be, (n,)."""
     reasons = np.full(x[0].size, FINE, dtype=np.uint8)
     for east, north, place in zip(x, y, places, strict=True):
-        own, rows = judge(east, north, _in_degrees(crs))
-        refuse_columns(rows, place.lon, place.lat)
+        own, rows = judge(east, north, in_degrees(crs), keep_zero)
+        refuse_columns(rows, *place.columns, of_trips=True)
         reasons = np.where(reasons == FINE, own, reasons)
-    left = np.bincount(reasons, minlength=7)
+    left = np.bincount(reasons, minlength=REASONS)
     notes += sentences(left)
     keep: NDArray[np.bool_] = reasons == FINE
     if user is not None:

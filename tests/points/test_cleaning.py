@@ -14,6 +14,8 @@ from explorer.points.cleaning import (
     INFINITE,
     MISSING,
     NO_LATITUDE,
+    ORIGIN,
+    REASONS,
     SWAPPED,
     ZERO,
     judge,
@@ -29,8 +31,8 @@ CASES = [
     (360.0, 90.0, FINE, FINE),
     (0.0, 51.5, FINE, FINE),
     (-73.9, 0.0, FINE, FINE),
-    (0.0, 0.0, ZERO, FINE),
-    (-0.0, 0.0, ZERO, FINE),
+    (0.0, 0.0, ZERO, ORIGIN),
+    (-0.0, 0.0, ZERO, ORIGIN),
     (NAN, 1.0, MISSING, MISSING),
     (INF, NAN, MISSING, MISSING),
     (1.0, -INF, INFINITE, INFINITE),
@@ -47,7 +49,7 @@ def test_each_row_gets_its_reason(degrees: bool) -> None:
     x, y, in_degrees, in_metres = (np.array(values) for values in zip(*CASES, strict=True))
     reasons, rows = judge(x, y, degrees)
     assert reasons.tolist() == (in_degrees if degrees else in_metres).tolist()
-    assert rows.tolist() == np.bincount(reasons, minlength=7).tolist()
+    assert rows.tolist() == np.bincount(reasons, minlength=REASONS).tolist()
     # By itself, where a row that is fine is judged in a shorter way.
     alone = [judge(x[i : i + 1], y[i : i + 1], degrees)[0][0] for i in range(len(x))]
     assert alone == reasons.tolist()
@@ -63,9 +65,10 @@ def test_what_is_fine_is_a_place_on_the_earth(places: list[tuple[float, float]])
 
 
 def test_one_sentence_for_each_reason_that_occurs() -> None:
-    assert sentences(np.array([9, 1, 0, 540, 0, 0, 0])) == [
+    assert sentences(np.array([9, 1, 0, 540, 0, 0, 0, 2])) == [
         "1 row without a coordinate (null or not a number) was left out.",
         "540 rows at longitude 0, latitude 0, which stands for a missing place, were left out.",
+        "2 rows at easting 0, northing 0, which stands for a missing place, were left out.",
     ]
     assert left_out(1234, "without a user") == "1,234 rows without a user were left out."
 
@@ -82,3 +85,10 @@ def test_columns_that_are_mostly_impossible_are_refused() -> None:
             refuse_columns(np.array(counts), "a", "b")
     for counts in ([9, 0, 0, 0, 4, 4, 1], [0, 5, 5, 5, 0, 0, 0], [0] * 7):
         refuse_columns(np.array(counts), "a", "b")
+
+
+@pytest.mark.parametrize("degrees", [True, False])
+def test_zero_is_kept_where_it_is_asked_for(degrees: bool) -> None:
+    x, y = np.array([[0.0, 5.0, NAN, 0.0], [0.0, 5.0, 0.0, 7.0]])
+    assert judge(x, y, degrees, keep_zero=True)[1][[FINE, MISSING]].tolist() == [3, 1]
+    assert judge(x, y, degrees)[1][[FINE, MISSING]].tolist() == [2, 1]

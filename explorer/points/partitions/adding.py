@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.points.cleaning import FINE, left_out, sentences
+from explorer.points.cleaning import FINE, REASONS, left_out, sentences
 from explorer.points.partitions.people import Held, People
 from explorer.points.tally import Tally
 
 Ints = NDArray[np.int64]
 
 #: Rows without a user are counted after the reasons of `cleaning`.
-NOBODY, JUDGED = 7, 8
+NOBODY, JUDGED = REASONS, REASONS + 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +27,7 @@ class Counted:
         Atoms that occurred, ascending.
     counts : (m,) int64
         Records that count in each.
-    judged : (8,) int64
+    judged : (9,) int64
         Rows by reason (`cleaning`), and those without a user.
     held : Held
         Under a contribution bound the records of each person in a part, which has no atoms itself.

@@ -93,7 +93,7 @@ class Job:
         else:
             x, y = (floats(batch[name]) for name in wanted.place)
         user, known = (None, None) if wanted.user is None else identities(batch[wanted.user])
-        x, y, keep = usable(x, y, wanted.degrees, known, judged)
+        x, y, keep = usable(x, y, wanted, known, judged)
         records = None
         if wanted.weight is not None:
             records = whole_weights(floats(batch[wanted.weight])[keep])

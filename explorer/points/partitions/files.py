@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import PurePath
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pyproj
+from numpy.typing import NDArray
 
 from explorer.errors import InputError
 from explorer.grid.projection import LONLAT
-from explorer.points.columns import Place, find_place, listed, unread_weights, unused_users
+from explorer.grid.stated_crs import in_degrees
+from explorer.points.columns import Place, listed, unread_weights, unused_users
 from explorer.points.partitions.listing import Listing, list_files, refuse_gaps, refuse_twins
-from explorer.points.points import known_crs
+from explorer.points.points import choose_place
 from explorer.points.populations import populations_of_files
-from explorer.points.sources.parquet import geometry_of
+from explorer.points.sources.parquet import BATCH, floats, geometry_of, places_of
 from explorer.points.sources.tables import not_numbers
 
 # What one part is to hold, so that there is progress, and what is lost with a worker is little.
@@ -49,13 +53,17 @@ class Part:
 
 @dataclass(frozen=True)
 class Wanted:
-    """The columns to read: two of a place or one of shapes, whose, and how many."""
+    """The columns to read: two of a place or one of shapes, whose, and how many.
+
+    ``keep_zero`` is as of `read_points`.
+    """
 
     place: tuple[str, ...]
     geometry: bool
     degrees: bool
     user: str | None = None
     weight: str | None = None
+    keep_zero: bool = False
 
     @property
     def names(self) -> list[str]:
@@ -110,6 +118,7 @@ def look_at(
     weight: str | None,
     name: str | None,
     gaps: bool,
+    keep_zero: bool = False,
 ) -> FileSet:
     """Find the files and look at the footer of each; see `scan_points` for all of it."""
     listing = list_files(source)
@@ -132,8 +141,9 @@ def look_at(
         if first is None:
             first = schema
             shapes, own = geometry_of(schema)
-            given = lon, lat, crs, user, weight
-            wanted, known, notes = chosen(schema.names, shapes, own, *given)
+            given = lon, lat, crs, user, weight, keep_zero
+            first_places = partial(_first_places, listing, shapes)
+            wanted, known, notes = chosen(schema.names, shapes, own, *given, first_places)
         _refuse_other(schema, first, wanted, title, PurePath(listing.paths[0]).name)
         indices = _indices(metadata, wanted)
         for groups in _grouped(metadata, indices, title):
@@ -163,6 +173,8 @@ def chosen(
     crs: Any,
     user: str | None,
     weight: str | None,
+    keep_zero: bool,
+    places: Callable[[Place | None], tuple[NDArray[np.float64], NDArray[np.float64]]],
 ) -> tuple[Wanted, pyproj.CRS, list[str]]:
     """Columns, CRS and what to say of them, by the rules of `read_points`.
 
@@ -170,25 +182,31 @@ def chosen(
     ----------
     names : all columns
     shapes, own : the column of shapes and its CRS, if there is one
-    lon, lat, crs, user, weight : as given
+    lon, lat, crs, user, weight, keep_zero : as given
+    places : reads x and y of the first rows
     """
-    place: Place | None = None
-    if shapes is None or lon is not None or lat is not None:
-        place = find_place(names, lon, lat)
+    place, known, notes = choose_place(names, shapes is not None, own, lon, lat, crs, places)
     for column in (user, weight):
         if column is not None and column not in names:
             raise InputError(f"There is no column {column!r}; the columns are {listed(names)}.")
-    known = known_crs(own if place is None else None, crs)
-    notes = []
-    if place is not None and (lon is None or lat is None):
-        notes.append(f"The columns {place} were taken as the place.")
-    if known is None and not (place is not None and place.degrees):
-        notes.append("The coordinates were taken as degrees of longitude and latitude.")
     notes += [*unused_users(names, user), *unread_weights(names, weight)]
-    known = known or LONLAT
-    degrees = known.is_geographic and known.axis_info[0].unit_name == "degree"
-    columns = (str(shapes),) if place is None else (place.lon, place.lat)
-    return Wanted(columns, place is None, degrees, user, weight), known, notes
+    columns = (str(shapes),) if place is None else place.columns
+    wanted = Wanted(columns, place is None, in_degrees(known), user, weight, keep_zero)
+    return wanted, known, notes
+
+
+def _first_places(
+    listing: Listing, shapes: str | None, place: Place | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Coordinates of the first rows of the first file that has any."""
+    for path in listing.paths:
+        with listing.open(path) as opened:
+            names = [str(shapes)] if place is None else list(place.columns)
+            for batch in pq.ParquetFile(opened).iter_batches(BATCH, columns=names):
+                if place is None:
+                    return places_of(batch[names[0]])
+                return floats(batch[names[0]]), floats(batch[names[1]])
+    return np.empty(0), np.empty(0)
 
 
 def _refuse_other(

@@ -15,18 +15,18 @@ Bools = NDArray[np.bool_]
 
 
 def usable(
-    x: Floats, y: Floats, degrees: bool, known: Bools | None, judged: Ints
+    x: Floats, y: Floats, wanted: Wanted, known: Bools | None, judged: Ints
 ) -> tuple[Floats, Floats, slice | Bools]:
     """Places of the rows that can be used, and which rows those are.
 
     Parameters
     ----------
     x, y : (n,)
-    degrees : whether they are degrees
+    wanted : says whether they are degrees, and whether 0 0 is a place
     known : (n,), whether it is known whose each row is; None where nobody asks
-    judged : (8,), gets the rows by reason and those without a user
+    judged : (9,), gets the rows by reason and those without a user
     """
-    reasons, rows = judge(x, y, degrees)
+    reasons, rows = judge(x, y, wanted.degrees, wanted.keep_zero)
     judged[:NOBODY] += rows
     if known is None and rows[FINE] == x.size:
         # So it is in most files: then nothing is looked at again, or copied.
@@ -49,7 +49,6 @@ def turned(x: Floats, degrees: bool) -> Floats:
 def refuse(wanted: Wanted, judged: Ints) -> None:
     """Raise `InputError` where `read_points` would, once all rows are judged."""
     rows = judged[:NOBODY]
-    named = wanted.place if not wanted.geometry else ("x", "y")
-    refuse_columns(rows, named[0], named[1])
+    refuse_columns(rows, *(() if wanted.geometry else wanted.place))
     if rows.any() and rows[FINE] == judged[NOBODY]:
         raise none_left(rows)

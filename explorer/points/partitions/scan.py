@@ -189,6 +189,7 @@ def scan_points(
     weight: str | None = None,
     name: str | None = None,
     gaps: bool = False,
+    keep_zero: bool = False,
 ) -> PointFiles:
     """Look at points in Parquet or GeoParquet files of any size, to count them part by part.
 
@@ -201,7 +202,7 @@ def scan_points(
     lon, lat : str, optional
         Columns of longitude and latitude, as for `read_points`.
     crs : CRS, optional
-        Of the coordinates, where the files do not say it.
+        Of the coordinates, as for `read_points`.
     user : str, optional
         Column of whose record it is.
     weight : str, optional
@@ -210,6 +211,8 @@ def scan_points(
         What to call the points on a screen.
     gaps : bool
         Whether numbered files may lack some numbers between the first and the last.
+    keep_zero : bool
+        Whether 0 0 is a place, as for `read_points`.
 
     Returns
     -------
@@ -233,5 +236,5 @@ def scan_points(
     >>> files.rows, files.has_users
     (2, False)
     """
-    found = look_at(source, lon, lat, crs, user, weight, name, gaps)
+    found = look_at(source, lon, lat, crs, user, weight, name, gaps, keep_zero)
     return PointFiles(**{each.name: getattr(found, each.name) for each in fields(FileSet)})

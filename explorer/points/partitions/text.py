@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pyproj
+from numpy.typing import NDArray
 
 from explorer.errors import InputError
 from explorer.grid.areas.areas import Areas
@@ -18,6 +19,7 @@ from explorer.grid.grid import Grid, Progress
 from explorer.grid.plans import GridPlan, Plan
 from explorer.points.area_counts import AreaCounts
 from explorer.points.clipping import identities
+from explorer.points.columns import Place
 from explorer.points.matrix import FrequencyMatrix
 from explorer.points.partitions.adding import JUDGED, Counted
 from explorer.points.partitions.files import Wanted, chosen
@@ -32,6 +34,7 @@ from explorer.points.sources.parquet import floats
 from explorer.points.sources.text import SMALL, BadRow, TextTable
 from explorer.points.tally import Tally
 
+Floats = NDArray[np.float64]
 # A line of two numbers has so many bytes, or more: how many rows there are is not known before.
 _BYTES = 20
 
@@ -136,9 +139,7 @@ class TextPoints(Unheld):
         asked = (east, north), wanted.user, wanted.weight
         for done, batch in self.table.batches(*asked, block=block):
             user, known = (None, None) if wanted.user is None else identities(batch[wanted.user])
-            x, y, keep = usable(
-                floats(batch[east]), floats(batch[north]), wanted.degrees, known, judged
-            )
+            x, y, keep = usable(floats(batch[east]), floats(batch[north]), wanted, known, judged)
             x, before = turned(x, wanted.degrees), x
             has_turned |= x is not before
             records = None
@@ -187,7 +188,18 @@ def look_at_text(source: str | PathLike[Any], columns: Mapping[str, Any]) -> Tex
     table, title = open_source(Path(named), columns.get("name"), sys.maxsize)
     if not isinstance(table, TextTable):
         return None
-    given = (columns.get(role) for role in ("lon", "lat", "crs", "user", "weight"))
-    wanted, known, notes = chosen(table.names, None, None, *given)
+    roles = ("lon", "lat", "crs", "user", "weight")
+    lon, lat, crs, user, weight = (columns.get(role) for role in roles)
+
+    def places(place: Place | None) -> tuple[Floats, Floats]:
+        assert place is not None, "a text has no geometry"
+        for _, batch in table.batches(place.columns, None, None):
+            return floats(batch[place.lon]), floats(batch[place.lat])
+        return np.empty(0), np.empty(0)
+
+    zero = bool(columns.get("keep_zero"))
+    wanted, known, notes = chosen(
+        table.names, None, None, lon, lat, crs, user, weight, zero, places
+    )
     whose = populations_of_files([named])
     return TextPoints(table, wanted, known, title, tuple(notes), whose)

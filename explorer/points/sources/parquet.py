@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from explorer.errors import InputError
 from explorer.grid.gdal import check_fields
-from explorer.grid.projection import LONLAT, foreign_crs
+from explorer.grid.projection import foreign_crs
+from explorer.grid.stated_crs import ASSUMED
 from explorer.points.clipping import hashes_of
 from explorer.points.sources.tables import MAX_ROWS, Columns, Users, not_numbers, refuse_rows
 from explorer.points.sources.vector import coordinates, refuse_shapes
@@ -136,7 +137,7 @@ def geometry_of(schema: pa.Schema) -> tuple[str | None, pyproj.CRS | None]:
         )
     # The standard: no entry means degrees, an entry of null means unknown.
     if crs == "absent":
-        return column, LONLAT
+        return column, ASSUMED
     return column, None if crs is None else foreign_crs(crs)
 
 

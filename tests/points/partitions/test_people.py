@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from explorer.points.clipping import identities, starts
-from explorer.points.partitions.adding import Counted, Sum
+from explorer.points.partitions.adding import JUDGED, Counted, Sum
 from explorer.points.partitions.people import Numbers, People
 
 ROWS = st.lists(st.tuples(st.integers(0, 4), st.integers(-1, 3), st.integers(0, 3)), max_size=25)
@@ -26,7 +26,7 @@ def test_parts_in_any_order_count_what_one_pass_counts(
         user = np.column_stack([part[:, 0], np.full(len(part), 9)])
         people.add(user, part[:, 1], part[:, 2])
         none = np.empty(0, int)
-        return Counted(none, none, np.zeros(8, int), people.held()).packed()
+        return Counted(none, none, np.zeros(JUDGED, int), people.held()).packed()
 
     whole = Sum(4, bound)
     whole.add("all", held(table))

@@ -91,7 +91,10 @@ def test_longitudes_to_360_other_crs_and_areas(tmp_path: Path) -> None:
     assert 0 < counted.by_node[0] < ROWS
     x, y = GRID.from_lonlat(10.0, 50.0)
     path.write_text(f"x,y\n{x[0]},{y[0]}\n")
-    assert GRID.count(path, crs=GRID.crs).total == 1
+    # The middle of a map of its own CRS is 0 0, which stands for a missing place elsewhere.
+    assert GRID.count(path, crs=GRID.crs, keep_zero=True).total == 1
+    with pytest.raises(InputError, match="easting 0, northing 0, which stands for a missing"):
+        GRID.count(path, crs=GRID.crs)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ import pytest
 from explorer.errors import InputError
 from explorer.points.partitions import PointFiles, scan_points, workers
 from explorer.points.partitions import files as looking
-from explorer.points.partitions.adding import Counted, Sum
+from explorer.points.partitions.adding import JUDGED, Counted, Sum
 from explorer.points.partitions.counting import Job
 from explorer.points.partitions.files import Part
 from explorer.points.partitions.people import Held
@@ -172,7 +172,7 @@ def test_no_scheduler_and_no_dask_are_one_sentence(
 
 def test_a_part_that_comes_twice_is_added_once() -> None:
     total = Sum(4, None)
-    one = Counted(np.array([1]), np.array([5]), np.ones(8, np.int64), Held.none())
+    one = Counted(np.array([1]), np.array([5]), np.ones(JUDGED, np.int64), Held.none())
     for key in ("0:0-1", "0:0-1", "1:0-0"):
         total.add(key, one.packed())
     assert total.total().counts.tolist() == [10]

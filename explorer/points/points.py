@@ -24,7 +24,14 @@ from explorer.points.area_counts import AreaCounts
 from explorer.points.caught import few_inside, warn_few
 from explorer.points.cleaning import FINE, judge, left_out, none_left, refuse_columns, sentences
 from explorer.points.clipping import refuse_hashes
-from explorer.points.columns import Place, candidates, find_place, listed, unread_weights, unused_users
+from explorer.points.columns import (
+    Place,
+    candidates,
+    find_place,
+    listed,
+    unread_weights,
+    unused_users,
+)
 from explorer.points.counting import Placed, count_and_place, count_block, count_clipped, dense
 from explorer.points.matrix import FrequencyMatrix, whole_bound
 from explorer.points.populations import of_people, population_of_records, populations_of_files

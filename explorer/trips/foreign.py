@@ -53,7 +53,7 @@ def as_plain(
     content: bytes,
     name: str = "",
     places: Sequence[str] = ("o", "d"),
-    columns: Mapping[str, str | None] | None = None,
+    columns: Mapping[str, Any] | None = None,
     max_rows: int = 0,
 ) -> dict[str, Any]:
     """What a reader finds, as plain values."""

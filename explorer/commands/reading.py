@@ -150,6 +150,7 @@ def look_at_points(
     told = {name: getattr(arguments, name) for name in COLUMNS}
     if told["crs"] is not None:
         told["crs"] = flags.crs(told["crs"])
+    told["keep_zero"] = bool(told["keep_zero"])
     points: Points | PointFiles | TextPoints
     if in_parts(sources):
         from explorer.points.partitions import scan_points

@@ -26,10 +26,8 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as compute
 from numba import njit
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from explorer.errors import InputError
 from explorer.points.tally import Tally
@@ -39,15 +37,9 @@ Hashes = NDArray[np.uint64]
 Pairs = tuple[Ints, Ints, Ints]
 Rows = tuple[Ints, Ints, Ints | None]
 
-#: Version of the rule and its key: counts of parts by different ones are not added up.
-RULE = 1
-_KEY = hashlib.sha256(f"dp-explorer contribution bound {RULE}".encode()).digest()
-# Two keys give 128 bits: that two users of a billion share them has a chance below 10^-20.
-_NAME_KEYS = ("explorer-users-1", "explorer-users-2")
-# Whole numbers as a text or a floating column may write them.
-_WHOLE = r"^(0|-?[1-9][0-9]{0,17}|[1-8][0-9]{18}|(0|-?[1-9][0-9]{0,14})\.0)$"
-_POINTED = 1
-_LEAST, _MOST, _MOST_FLOAT = -(10**18), 9 * 10**18, 2.0**53
+#: Version of the rule and of who is one person: parts of different ones are not added up.
+RULE = 2
+_KEY = hashlib.sha256(b"dp-explorer contribution bound 1").digest()
 # Bits of a number of 0 or more; rows that are sorted in the caches; pairs that may wait.
 _BITS, _ROWS, _FEW = 63, 2**18, 2**20
 _NONE = np.empty(0, np.int64)
@@ -167,8 +159,6 @@ def starts(identity: Ints) -> Hashes:
     """
     first, second = (np.uint64(int.from_bytes(part, "big")) for part in (_KEY[:8], _KEY[8:16]))
     one, other = identity.T.astype(np.uint64)
-    # A text may write the number 7 as 7.0, as numbers with gaps often are written.
-    other = np.where(other == _POINTED, np.uint64(0), other)
     return _mixed(_mixed(one ^ first) ^ _mixed(other ^ second))
 
 
@@ -183,60 +173,6 @@ def refuse_hashes(code: Ints, hashes: Hashes) -> None:
     """Raise `InputError` where there are codes without a hash."""
     if hashes.ndim != 1 or code.max(initial=-1) >= len(hashes):
         raise InputError("Some codes of users have no hash; give one for each, or none at all.")
-
-
-def identities(column: pa.Array) -> tuple[Ints, NDArray[np.bool_]]:
-    """Who each row belongs to, (n, 2), equal in every file, and whether it says so, (n,).
-
-    A whole number is itself, as a number or as a text; anything else 128 bits of a hash.
-    """
-    known = ~np.asarray(column.is_null(nan_is_null=True).to_numpy(zero_copy_only=False))
-    if pa.types.is_integer(column.type):
-        plain = column.fill_null(0)
-        wide = (pa.types.is_uint64(column.type) and compute.max(plain).as_py()) or 0
-        whole = plain.cast(pa.int64(), safe=False).to_numpy(zero_copy_only=False)
-        if wide < _MOST and whole.min(initial=0) > _LEAST and whole.max(initial=0) < _MOST:
-            return np.column_stack([whole, np.zeros_like(whole)]), known
-    if not pa.types.is_dictionary(column.type):
-        column = column.dictionary_encode()
-    index = column.indices.fill_null(0).to_numpy(zero_copy_only=False)
-    values = _identities(column.dictionary)
-    return (values[index] if len(values) else np.zeros((len(column), 2), np.int64)), known
-
-
-def _identities(values: pa.Array) -> Ints:
-    """Of different values."""
-    import pandas
-
-    texts = values.cast(pa.string())
-    if pa.types.is_floating(values.type):
-        number = values.cast(pa.float64()).to_numpy(zero_copy_only=False)
-        whole = (number == np.floor(number)) & (np.abs(number) <= _MOST_FLOAT)
-        found = np.zeros((len(number), 2), np.int64)
-        found[whole, 0] = number[whole]
-    else:
-        marks = compute.match_substring_regex(texts, _WHOLE)
-        whole = marks.fill_null(False).to_numpy(zero_copy_only=False)
-        plain = compute.replace_substring(texts, ".0", "")
-        number = compute.if_else(pa.array(whole), plain, "0").cast(pa.int64()).to_numpy()
-        # Both are whole, and yet not the same person where they are texts.
-        pointed = compute.ends_with(texts, ".0").fill_null(False).to_numpy(zero_copy_only=False)
-        found = np.column_stack([number, np.where(pointed, _POINTED, 0)])
-    if not whole.all():
-        others = texts.filter(pa.array(~whole)).to_numpy(zero_copy_only=False)
-        for side, key in enumerate(_NAME_KEYS):
-            hashed = pandas.util.hash_array(others, hash_key=key, categorize=False)
-            found[~whole, side] = hashed.view(np.int64)
-    return found
-
-
-def hashes_of(values: ArrayLike) -> Hashes:
-    """The keyed hash of each of n different values that say whose a record is, (n,)."""
-    try:
-        array = pa.array(values, from_pandas=True)
-    except (pa.ArrowException, TypeError, OverflowError):
-        array = pa.array([str(value) for value in np.asarray(values, dtype=object)], pa.string())
-    return starts(identities(array)[0])
 
 
 def added_up(rows: Sequence[Rows] | Sequence[Pairs]) -> Pairs:

@@ -33,6 +33,7 @@ from explorer.points.columns import (
     unused_users,
 )
 from explorer.points.counting import Placed, count_and_place, count_block, count_clipped, dense
+from explorer.points.identity import JOINED
 from explorer.points.matrix import FrequencyMatrix, whole_bound
 from explorer.points.populations import of_people, population_of_records, populations_of_files
 from explorer.points.row_weights import whole_weights
@@ -357,7 +358,8 @@ def _clean(
     refuse_columns(rows, *labels)
     notes += sentences(rows)
     keep = reasons == FINE
-    user, hashes = columns.user or (None, None)
+    user, hashes, joined = columns.user or (None, None, False)
+    notes += [JOINED] if joined else []
     if user is not None:
         nobody = int(np.sum(keep & (user < 0)))
         keep &= user >= 0

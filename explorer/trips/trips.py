@@ -27,6 +27,7 @@ from explorer.points.cleaning import (
 )
 from explorer.points.clipping import refuse_hashes
 from explorer.points.columns import Place, listed, unused_users
+from explorer.points.identity import JOINED
 from explorer.points.matrix import whole_bound
 from explorer.points.points import add_arrays
 from explorer.points.populations import of_people, population_of_records, populations_of_files
@@ -262,11 +263,12 @@ def read_trips(
     add_arrays(columns, {role: value for role, value in asked.items() if role not in named})
     others = [table.read(place.columns, None, None, None) for place in later]
     x, y = [columns.x, *(each.x for each in others)], [columns.y, *(each.y for each in others)]
-    whose, hashes = columns.user or (None, None)
+    whose, hashes, joined = columns.user or (None, None, False)
     # One place in metres is enough to say nothing of degrees.
     own = ASSUMED if all(place.degrees for _, place in found) else None
     known, notes = which_crs(own, given, lambda: (np.concatenate(x), np.concatenate(y)))
     notes = [_taken(found), *notes, *unused_users(table.names, user)]
+    notes += [JOINED] if joined else []
     keep = _usable(x, y, whose, known, [place for _, place in found], notes, keep_zero)
     # All rows are fine in many files: then nothing is copied.
     choice: Any = slice(None) if keep.all() else keep

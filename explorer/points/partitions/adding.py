@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.points.cleaning import FINE, REASONS, left_out, sentences
+from explorer.points.identity import JOINED
 from explorer.points.partitions.people import Held, People
 from explorer.points.tally import Tally
 
 Ints = NDArray[np.int64]
 
-#: Rows without a user are counted after the reasons of `cleaning`.
-NOBODY, JUDGED = REASONS, REASONS + 1
+#: After the reasons of `cleaning`: rows without a user, and those whose id is spelled otherwise.
+NOBODY, RESPELLED, JUDGED = REASONS, REASONS + 1, REASONS + 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,8 +28,8 @@ class Counted:
         Atoms that occurred, ascending.
     counts : (m,) int64
         Records that count in each.
-    judged : (9,) int64
-        Rows by reason (`cleaning`), and those without a user.
+    judged : (10,) int64
+        Rows by reason (`cleaning`), without a user, and with an id of another spelling.
     held : Held
         Under a contribution bound the records of each person in a part, which has no atoms itself.
     unclipped : (m,) int64 or None
@@ -63,6 +64,7 @@ class Counted:
         """How many rows were left out and why, with exact numbers."""
         lines = sentences(self.judged[:NOBODY])
         nobody = int(self.judged[NOBODY])
+        lines += [JOINED] if self.judged[RESPELLED] else []
         return [*lines, left_out(nobody, "without a user")] if nobody else lines
 
 

@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 from explorer.errors import InputError
 from explorer.grid.grid import Progress
 from explorer.grid.plans import GridPlan, Plan
-from explorer.points.clipping import RULE, identities
+from explorer.points.clipping import RULE
 from explorer.points.partitions.adding import JUDGED, Counted, Sum
 from explorer.points.partitions.checkpoint import Checkpoint
 from explorer.points.partitions.files import FileSet, Part, Wanted
 from explorer.points.partitions.listing import Listing, unreadable
 from explorer.points.partitions.people import People
-from explorer.points.partitions.rows import refuse, turned, usable
+from explorer.points.partitions.rows import owners, refuse, turned, usable
 from explorer.points.row_weights import whole_weights
 from explorer.points.sources.parquet import floats, places_of
 from explorer.points.tally import Tally
@@ -92,7 +92,7 @@ class Job:
             x, y = places_of(batch[wanted.place[0]])
         else:
             x, y = (floats(batch[name]) for name in wanted.place)
-        user, known = (None, None) if wanted.user is None else identities(batch[wanted.user])
+        user, known = owners(batch, wanted, judged)
         x, y, keep = usable(x, y, wanted, known, judged)
         records = None
         if wanted.weight is not None:

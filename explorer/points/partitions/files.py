@@ -19,6 +19,7 @@ from explorer.errors import InputError
 from explorer.grid.projection import LONLAT
 from explorer.grid.stated_crs import in_degrees
 from explorer.points.columns import Place, listed, unread_weights, unused_users
+from explorer.points.identity import JOINED, kind_of_ids
 from explorer.points.partitions.listing import Listing, list_files, refuse_gaps, refuse_twins
 from explorer.points.points import choose_place
 from explorer.points.populations import populations_of_files
@@ -131,6 +132,7 @@ def look_at(
     parts: list[Part] = []
     seen: dict[str, str] = {}
     row = 0
+    kinds: set[str] = set()
     for number, path in enumerate(listing.paths):
         title = PurePath(path).name
         mark, metadata, schema = listing.footer(path)
@@ -145,11 +147,15 @@ def look_at(
             first_places = partial(_first_places, listing, shapes)
             wanted, known, notes = chosen(schema.names, shapes, own, *given, first_places)
         _refuse_other(schema, first, wanted, title, PurePath(listing.paths[0]).name)
+        if wanted.user is not None:
+            kinds.add(kind_of_ids(schema.field(wanted.user).type))
         indices = _indices(metadata, wanted)
         for groups in _grouped(metadata, indices, title):
             rows = sum(metadata.row_group(g).num_rows for g in groups)
             parts.append(Part(f"{number}:{groups[0]}-{groups[-1]}", number, groups, row, rows))
             row += rows
+    if len(kinds) > 1:
+        notes.append(JOINED)
     digest.update(repr((wanted, known.to_wkt())).encode())
     title = name or PurePath(listing.title).stem
     return FileSet(
@@ -225,18 +231,8 @@ def _refuse_other(
             raise not_numbers(name)
         if name == wanted.user and pa.types.is_nested(kind):
             raise InputError(f"The column {name!r} is {kind}; users are numbers or text.")
-        if name == wanted.user and not _alike(kind, first.field(name).type):
-            raise InputError(
-                f"The column {name!r} is {kind} in {title} and {first.field(name).type} in "
-                f"{other}, so that its users cannot be matched; write both alike."
-            )
     if wanted.geometry and geometry_of(schema) != geometry_of(first):
         raise InputError(f"{title} has another geometry or CRS than {other}; write both alike.")
-
-
-def _alike(one: pa.DataType, other: pa.DataType) -> bool:
-    """Whether values of both are compared as numbers, or as the same kind of text."""
-    return one == other or bool(pa.types.is_integer(one) and pa.types.is_integer(other))
 
 
 def _is_number(kind: pa.DataType) -> bool:

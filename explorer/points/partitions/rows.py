@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from explorer.points.cleaning import FINE, judge, none_left, refuse_columns
-from explorer.points.partitions.adding import NOBODY
+from explorer.points.identity import identities
+from explorer.points.partitions.adding import NOBODY, RESPELLED
 from explorer.points.partitions.files import Wanted
 
 Floats = NDArray[np.float64]
@@ -37,6 +41,20 @@ def usable(
         fine &= known
     keep: slice | Bools = slice(None) if fine.all() else fine
     return x[keep], y[keep], keep
+
+
+def owners(
+    batch: pa.RecordBatch | Mapping[str, pa.Array], wanted: Wanted, judged: Ints
+) -> tuple[Ints | None, Bools | None]:
+    """Whose each row is, (n, 2), and which rows say so, (n,); None where nobody asks.
+
+    ``judged`` gets the rows whose id is spelled otherwise.
+    """
+    if wanted.user is None:
+        return None, None
+    identity, known, respelled = identities(batch[wanted.user])
+    judged[RESPELLED] += np.count_nonzero(respelled)
+    return identity, known
 
 
 def turned(x: Floats, degrees: bool) -> Floats:

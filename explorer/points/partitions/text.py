@@ -18,13 +18,12 @@ from explorer.grid.areas.areas import Areas
 from explorer.grid.grid import Grid, Progress
 from explorer.grid.plans import GridPlan, Plan
 from explorer.points.area_counts import AreaCounts
-from explorer.points.clipping import identities
 from explorer.points.columns import Place
 from explorer.points.matrix import FrequencyMatrix
 from explorer.points.partitions.adding import JUDGED, Counted
 from explorer.points.partitions.files import Wanted, chosen
 from explorer.points.partitions.people import Held, People
-from explorer.points.partitions.rows import refuse, turned, usable
+from explorer.points.partitions.rows import owners, refuse, turned, usable
 from explorer.points.partitions.unheld import Unheld, on_areas, on_grid
 from explorer.points.points import TURNED
 from explorer.points.populations import populations_of_files
@@ -138,7 +137,7 @@ class TextPoints(Unheld):
         east, north = wanted.place
         asked = (east, north), wanted.user, wanted.weight
         for done, batch in self.table.batches(*asked, block=block):
-            user, known = (None, None) if wanted.user is None else identities(batch[wanted.user])
+            user, known = owners(batch, wanted, judged)
             x, y, keep = usable(floats(batch[east]), floats(batch[north]), wanted, known, judged)
             x, before = turned(x, wanted.degrees), x
             has_turned |= x is not before

@@ -83,7 +83,7 @@ def on_grid(
     counted = count(plan, bound)
     counts = counted.dense(plan.size).reshape(grid.shape)
     few = few_inside(int(counts.sum()), counted.meant, bound)
-    notes = (*points.notes, *counted.sentences(), *(() if few is None else (few,)))
+    notes = _each_once(*points.notes, *counted.sentences(), *(() if few is None else (few,)))
     if bound is None:
         return of_people(FrequencyMatrix(counts, grid), points.populations), notes
     unclipped = counted.unclipped
@@ -109,9 +109,13 @@ def on_areas(
     plan = PairPlan(windows.grid, areas, points.crs, points.rows)
     counted = count(plan, bound)
     atoms, numbers = counted.atoms.astype(np.int64), counted.counts.astype(np.int64)
-    notes = (*points.notes, *counted.sentences())
+    notes = _each_once(*points.notes, *counted.sentences())
     found = of_atoms(windows, plan, atoms, numbers, bound, notes, counted.unclipped)
     return of_people(found, points.populations)
+
+
+def _each_once(*notes: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(notes))
 
 
 def checked_bound(points: Looked, bound: Any) -> int | None:

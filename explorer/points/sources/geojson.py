@@ -14,10 +14,10 @@ import pyproj
 from explorer.errors import InputError
 from explorer.grid.gdal import check_fields, damaged
 from explorer.grid.geojson import Features
+from explorer.points.identity import codes
 from explorer.points.sources.tables import (
     MAX_ROWS,
     Columns,
-    codes,
     not_numbers,
     numbers,
     refuse_rows,
@@ -71,7 +71,7 @@ class GeoJSONFile:
         return Columns(
             x,
             y,
-            None if user is None else codes(np.array(kept[user], dtype=object)),
+            None if user is None else codes(kept[user]),
             None if weight is None else _numbers(kept[weight], weight),
             None if time is None else times(_column(kept[time])),
         )

@@ -16,8 +16,8 @@ from explorer.errors import InputError
 from explorer.grid.gdal import check_fields
 from explorer.grid.projection import foreign_crs
 from explorer.grid.stated_crs import ASSUMED
-from explorer.points.clipping import hashes_of
-from explorer.points.sources.tables import MAX_ROWS, Columns, Users, not_numbers, refuse_rows
+from explorer.points.identity import codes
+from explorer.points.sources.tables import MAX_ROWS, Columns, not_numbers, refuse_rows
 from explorer.points.sources.vector import coordinates, refuse_shapes
 
 #: Rows at a time: what a batch takes stays in the caches, 4 MB a column is too much.
@@ -93,7 +93,7 @@ class ParquetTable:
         return Columns(
             x,
             y,
-            None if user is None else _codes(users),
+            None if user is None else codes(pa.chunked_array(users, self._schema.field(user).type)),
             heavy,
             None if time is None else when,
         )
@@ -186,14 +186,6 @@ def floats(column: pa.Array) -> NDArray[np.float64]:
         values = np.frombuffer(column.buffers()[1], np.float64)
         return values[column.offset :][: len(column)]
     return np.asarray(column.to_numpy(zero_copy_only=False))
-
-
-def _codes(chunks: list[pa.Array]) -> Users:
-    if not chunks:
-        return Users(np.empty(0, np.int64), np.empty(0, np.uint64))
-    chunks = pa.chunked_array(chunks).dictionary_encode().unify_dictionaries().chunks
-    code = [c.indices.fill_null(-1).to_numpy(zero_copy_only=False) for c in chunks]
-    return Users(np.concatenate(code).astype(np.int64), hashes_of(chunks[0].dictionary))
 
 
 def _damaged() -> InputError:

@@ -4,32 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pyproj
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
-from explorer.points.clipping import hashes_of
+from explorer.points.identity import Users, codes
 
 # What a workstation holds: 200 million points are 3.2 GB. A public server gives less.
 MAX_ROWS = 200_000_000
-
-
-class Users(NamedTuple):
-    """Whose each of n rows is.
-
-    Attributes
-    ----------
-    code : (n,) int64
-        0, 1, 2 .. for the different values in the order in which they appear, -1 for none.
-    hashes : (u,) uint64
-        Of the value that each code stands for, see `points.clipping`.
-    """
-
-    code: NDArray[np.int64]
-    hashes: NDArray[np.uint64]
 
 
 @dataclass
@@ -117,16 +102,6 @@ def numbers(values: Any, name: str) -> NDArray[np.float64]:
     if array.ndim != 1:
         raise not_numbers(name)
     return array
-
-
-def codes(values: Any) -> Users:
-    """Return codes for any values, nulls and NaN being none."""
-    import pandas
-
-    if not hasattr(values, "isna"):
-        values = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
-    code, distinct = pandas.factorize(values)
-    return Users(np.asarray(code, dtype=np.int64), hashes_of(distinct))
 
 
 def not_numbers(name: str) -> InputError:

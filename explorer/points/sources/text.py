@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from explorer.errors import InputError
 from explorer.grid.gdal import MOST_FIELDS, check_fields
-from explorer.points.sources.tables import MAX_ROWS, Columns, codes, refuse_rows
+from explorer.points.identity import codes
+from explorer.points.sources.tables import MAX_ROWS, Columns, refuse_rows
 
 # Bytes of the longest row that is read.
 _BLOCK = 2**24

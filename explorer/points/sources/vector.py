@@ -14,7 +14,8 @@ from explorer.errors import InputError
 from explorer.grid import gdal
 from explorer.grid.projection import as_crs
 from explorer.points.columns import listed
-from explorer.points.sources.tables import MAX_ROWS, Columns, codes, numbers, refuse_rows
+from explorer.points.identity import codes
+from explorer.points.sources.tables import MAX_ROWS, Columns, numbers, refuse_rows
 
 
 class VectorFile:

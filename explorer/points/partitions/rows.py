@@ -28,7 +28,7 @@ def usable(
     x, y : (n,)
     wanted : says whether they are degrees, and whether 0 0 is a place
     known : (n,), whether it is known whose each row is; None where nobody asks
-    judged : (9,), gets the rows by reason and those without a user
+    judged : (10,), gets the rows by reason and those without a user
     """
     reasons, rows = judge(x, y, wanted.degrees, wanted.keep_zero)
     judged[:NOBODY] += rows

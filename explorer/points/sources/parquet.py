@@ -93,7 +93,7 @@ class ParquetTable:
         return Columns(
             x,
             y,
-            None if user is None else codes(pa.chunked_array(users, self._schema.field(user).type)),
+            None if user is None else codes(pa.chunked_array(users or [pa.nulls(0)])),
             heavy,
             None if time is None else when,
         )

@@ -60,6 +60,9 @@ class VectorFile:
                     layer=0,
                     columns=list(wanted),
                     read_geometry=place is None,
+                    # Else whole numbers with gaps would be floats, and long ids others.
+                    use_arrow=True,
+                    arrow_to_pandas_kwargs={"integer_object_nulls": True},
                 )
         except Exception as error:
             raise gdal.damaged() from error

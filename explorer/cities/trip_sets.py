@@ -14,7 +14,7 @@ from explorer.cities.madeup_trips import made_up_trips
 from explorer.errors import InputError
 from explorer.grid.description import declared_grid
 from explorer.grid.grid import Grid
-from explorer.grid.places import MOST_PLACES, TripDomain
+from explorer.grid.places import TripDomain
 from explorer.grid.values import of_key, shown
 from explorer.trips.columns import said
 from explorer.trips.trips import Trips, read_trips
@@ -68,7 +68,8 @@ class TripSet:
     def choices(self) -> tuple[tuple[str, ...], ...]:
         """Lists of places that can be asked about: all with both ends, shortest first."""
         stops = [place for place in self.places if place not in ("o", "d")]
-        return (("o", "d"), *(("o", stop, "d") for stop in stops))
+        every = [("o", *stops, "d")] if len(stops) > 1 else []
+        return (("o", "d"), *(("o", stop, "d") for stop in stops), *every)
 
     def domain(self, places: Sequence[str], side: int) -> TripDomain:
         """The public domain of some places, each on side x side cells of the extent.
@@ -118,8 +119,8 @@ def known_places(trips: TripSet, places: Sequence[str]) -> None:
                 f"{trips.title} has no place {shown(place)}: choose among "
                 f"{', '.join(trips.places)}."
             )
-    if not 0 < len(places) <= MOST_PLACES or len(set(places)) < len(places):
-        raise InputError(f"Name one to {MOST_PLACES} different places of a trip, in order.")
+    if not places or len(set(places)) < len(places):
+        raise InputError("Name one or more different places of a trip, in order.")
 
 
 def known_bound(trips: TripSet, bound: int) -> None:

@@ -33,20 +33,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="boxes of one place (o, d, ...), GeoJSON or CSV, row by row beside those of the "
         "others; can be repeated",
     )
-    for word, what in zip(WORDS, ("first", "middle", "last"), strict=True):
+    for word, what in zip(WORDS, ("first place", "stop", "last place"), strict=True):
+        again = "; once for each stop, in order" if word == "via" else ""
         group.add_argument(
             f"--{word}",
             dest=f"box {word}",
             nargs=4,
             type=float,
+            action="append",
             metavar=("X0", "Y0", "X1", "Y1"),
-            help=f"one question: the box on the {what} place; left out, it is anywhere",
+            help=f"one question: the box on the {what}; left out, it is anywhere{again}",
         )
 
 
 def asked(arguments: argparse.Namespace) -> bool:
     """Whether any flag of `add_arguments` was typed."""
-    return bool(arguments.place) or any(_typed(arguments, word) is not None for word in WORDS)
+    return bool(arguments.place) or any(_typed(arguments, word) for word in WORDS)
 
 
 def questions(arguments: argparse.Namespace, domain: TripDomain) -> tuple[Floats, list[str]]:
@@ -73,12 +75,11 @@ def questions(arguments: argparse.Namespace, domain: TripDomain) -> tuple[Floats
     if arguments.place:
         more, called = _by_place(arguments, domain)
         boxes, names = np.concatenate([boxes, more]), names + called
-    one = {word: _typed(arguments, word) for word in WORDS}
-    if any(box is not None for box in one.values()):
+    typed = {word: _typed(arguments, word) for word in WORDS}
+    if any(typed.values()):
         single = np.full((1, k, 4), np.nan)
-        for word, box in one.items():
-            if box is not None:
-                place = _stands(word, domain)
+        for word, given in typed.items():
+            for place, box in zip(_stands(word, len(given), domain), given, strict=True):
                 degrees = (
                     boxes_of_degrees([box], domain.grids[place]) if arguments.lonlat else [box]
                 )
@@ -137,20 +138,27 @@ def _by_place(arguments: argparse.Namespace, domain: TripDomain) -> tuple[Floats
     return boxes.reshape(len(boxes), -1, 4), called
 
 
-def _typed(arguments: argparse.Namespace, word: str) -> list[float] | None:
-    box: list[float] | None = getattr(arguments, f"box {word}")
-    return box
+def _typed(arguments: argparse.Namespace, word: str) -> list[list[float]]:
+    """The boxes that were typed after a flag, in order."""
+    return getattr(arguments, f"box {word}") or []
 
 
-def _stands(word: str, domain: TripDomain) -> int:
-    """The place that a word means by where it stands."""
+def _stands(word: str, boxes: int, domain: TripDomain) -> range:
+    """The places that a word means by where it stands: as many as there are boxes."""
     k = len(domain.grids)
-    if (word == "via" and k != 3) or (word == "to" and k == 1):
+    places = {"from": range(1), "via": range(1, k - 1), "to": range(max(1, k - 1), k)}[word]
+    if boxes and not places:
         raise InputError(
             f"--{word} does not go with the places {', '.join(domain.names)} of this release; "
             "leave it out."
         )
-    return {"from": 0, "via": 1, "to": k - 1}[word]
+    if boxes not in (0, len(places)):
+        raise InputError(
+            f"--{word} is given {'once' if boxes == 1 else f'{boxes} times'} for "
+            f"{', '.join(domain.names[place] for place in places)}; give it once for each, in "
+            "order, or leave it out."
+        )
+    return places[:boxes]
 
 
 def _box(box: Floats, digits: int) -> str:

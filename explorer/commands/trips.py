@@ -26,13 +26,12 @@ from explorer.commands.drawing import (
     without_counts,
 )
 from explorer.commands.files import require_file
-from explorer.commands.reading import add_keep_zero
+from explorer.commands.reading import add_keep_zero, as_flags
 from explorer.commands.terminal import note, progress
 from explorer.errors import InputError
 
 if TYPE_CHECKING:
     from explorer.grid.grid import Grid
-    from explorer.grid.places import TripDomain
     from explorer.trips.matrix import TripMatrix
 
 HELP = "draw private trips with stops and save them"
@@ -44,8 +43,6 @@ _ADVICE = (
     (re.compile(r"places=\[\(lon, lat\), \.\.\.\]"), "--places lon:lat,lon:lat"),
     (re.compile(r"places=\('o', 'd'\)"), "--places o,d"),
     (re.compile(r"places=\[\('(.*?)', '(.*?)'\), \.\.\.\]"), r"--places '\1:\2,...'"),
-    (re.compile(r"crs='(.*?)'"), r"--crs \1"),
-    (re.compile(r"(crs|user|weight)=\.\.\."), r"--\1"),
     (re.compile(r"keep_zero=True"), "--keep-zero"),
     (re.compile(r"name the two columns in place of its name"), "name the two as lon:lat"),
     (re.compile(r"name the two in place of its name"), "name the two as lon:lat"),
@@ -86,7 +83,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("columns of the trips (guessed and said otherwise)")
     group.add_argument(
         "--places",
-        help="up to three in order: o, s1, s2, .., d, what stands before lon and lat, or two "
+        help="in order: o, s1, s2, .., d, what stands before lon and lat, or two "
         f"columns as lon:lat (default {_DEFAULT_PLACES})",
     )
     group.add_argument("--crs", help="CRS of the coordinates, such as EPSG:27700")
@@ -146,12 +143,12 @@ def _source(arguments: argparse.Namespace, takes: Any, title: str) -> Callable[[
             f"{'place' if len(places) == 1 else 'places'}; choose another mechanism or other "
             "--places."
         )
-    grids = _grids(arguments, len(places))
+    from explorer.grid.places import TripDomain
+    from explorer.trips.trips import read_trips
+
+    grids = TripDomain(_grids(arguments, len(places))).grids
 
     def load() -> TripMatrix:
-        from explorer.grid.places import TripDomain
-        from explorer.trips.trips import read_trips
-
         crs = None if arguments.crs is None else flags.crs(arguments.crs)
         with progress("Reading the trips"), as_typed(_as_flags):
             columns = {"user": arguments.user, "weight": arguments.weight}
@@ -160,8 +157,8 @@ def _source(arguments: argparse.Namespace, takes: Any, title: str) -> Callable[[
         if arguments.preview is None:
             check_unread_users(arguments, trips.notes)
         for sentence in trips.notes:
-            note(without_counts(sentence))
-        domain: TripDomain = TripDomain(grids, trips.places)
+            note(without_counts(_as_flags(sentence)))
+        domain = TripDomain(grids, trips.places)
         with progress("Counting them") as tell:
             return domain.count(trips, bound, tell, per="record" if bound is None else "user")
 
@@ -184,8 +181,6 @@ def _places(text: str) -> list[str | tuple[str, str]]:
     >>> _places("o,start_x:start_y")
     ['o', ('start_x', 'start_y')]
     """
-    from explorer.grid.places import refuse_places
-
     found: list[str | tuple[str, str]] = []
     for part in text.split(","):
         first, colon, second = part.strip().partition(":")
@@ -194,7 +189,6 @@ def _places(text: str) -> list[str | tuple[str, str]]:
                 f"{text!r} are no places; give names such as o,s2,d, or two columns as lon:lat."
             )
         found.append((first, second) if colon else first)
-    refuse_places(len(found))
     return found
 
 
@@ -227,4 +221,4 @@ def _as_flags(sentence: str) -> str:
     """An advice of the library as flags of this command."""
     for pattern, typed in _ADVICE:
         sentence = pattern.sub(typed, sentence)
-    return sentence
+    return as_flags(sentence)

@@ -18,10 +18,11 @@ from explorer.grid.grid import Grid, Progress
 Floats = NDArray[np.float64]
 Counted_co = TypeVar("Counted_co", covariant=True)
 
-#: 1024 x 1024 cells for each of three places. Whatever is a product of sides stays an int64.
+#: 1024 x 1024 cells for each of three places, 64 x 64 for each of five. Whatever is a product of
+#: sides stays an int64.
 MOST_CELLS = 2**60
-#: Trips of more places are not counted.
-MOST_PLACES = 3
+#: As many places of 2 x 2 cells each have that many combinations.
+MOST_PLACES = 30
 #: Trips of each user that a bound is best begun with: how many there are decides, this hardly.
 CONTRIBUTION_BOUND = 10
 _NAMES = {1: ("place",), 2: ("from", "to"), 3: ("from", "via", "to")}
@@ -51,16 +52,16 @@ class TripDomain:
     Parameters
     ----------
     grids : sequence of k Grid, 1 or more
-        Declared by a person, like every `Grid`; all in metres or all in cells. Trips are counted
-        on up to three; a domain of more can be described and read.
+        Declared by a person, like every `Grid`; all in metres or all in cells. The more places,
+        the fewer cells each may have: 1024 x 1024 of three, 64 x 64 of five.
     names : sequence of k str, optional
         What the places are called; "place", "from" and "to", "from", "via" and "to", else numbers.
 
     Raises
     ------
     InputError
-        For no grid, names that are not k different ones, units that are mixed, or more than 2^60
-        combinations of cells.
+        For no grid, names that are not k different ones, units that are mixed, more than 2^60
+        combinations of cells, or more than 30 places.
 
     Examples
     --------
@@ -84,11 +85,7 @@ class TripDomain:
             raise InputError(f"The places are called {names!r}; give one name to each.")
         if len({grid.unit for grid in grids}) > 1:
             raise InputError("One place is measured in metres, another in cells; use one unit.")
-        # In Python's integers, so that no product is too large to be compared.
-        if math.prod(side for grid in grids for side in grid.shape) > MOST_CELLS:
-            raise InputError(
-                "These places have more than 2^60 combinations of cells; declare coarser grids."
-            )
+        _refuse_cells([grid.shape for grid in grids])
         object.__setattr__(self, "grids", grids)
         object.__setattr__(self, "names", names)
 
@@ -156,8 +153,8 @@ class TripDomain:
         Raises
         ------
         InputError
-            For what is no trips, another number of places, more than three, a bound without
-            users, or a CRS on one side only.
+            For what is no trips, another number of places, a bound without users, or a CRS on one
+            side only.
 
         Examples
         --------
@@ -241,13 +238,23 @@ class TripDomain:
         return cls(tuple(Grid.from_dict(place) for place in places), tuple(names))
 
 
-def refuse_places(number: int) -> None:
-    """Raise `InputError` for trips of more places than were ever measured."""
-    if number > MOST_PLACES:
-        raise InputError(
-            f"Trips of {number} places have {2 * number} axes, and how well anything works beyond "
-            f"{2 * MOST_PLACES} was never measured; choose up to {MOST_PLACES} places."
-        )
+def _refuse_cells(shapes: Sequence[tuple[int, int]]) -> None:
+    """Raise `InputError` for more combinations of cells than have numbers, or too many places."""
+    k = len(shapes)
+    # In Python's integers, so that no product is too large to be compared.
+    combinations = math.prod(rows * cols for rows, cols in shapes)
+    if combinations <= MOST_CELLS and k <= MOST_PLACES:
+        return
+    if k > MOST_PLACES:
+        raise InputError(f"These are {k} places; name up to {MOST_PLACES}.")
+    sides = " and ".join(f"{rows} x {cols}" for rows, cols in dict.fromkeys(shapes))
+    # A root of 2^60 that is whole may come out just below.
+    side = int(MOST_CELLS ** (1 / (2 * k)) + 1e-6)
+    raise InputError(
+        f"{k} places of {sides} cells have {combinations:.3g} combinations of cells, more than "
+        f"2^60 = {MOST_CELLS:.3g}; take at most {side} x {side} cells for each place, or fewer "
+        "places."
+    )
 
 
 def _in_cells(grid: Grid, boxes: Floats) -> Floats:

@@ -38,6 +38,7 @@ from explorer.releases.weighted import in_records
 
 #: Where no epsilon is given.
 _DECLARED: Any = object()
+_FEW_DIMENSIONS = 3  # are named one by one
 _WARM: set[tuple[type, str]] = set()
 
 
@@ -410,6 +411,11 @@ class Mechanism(param.Parameterized, metaclass=Declared):
     def _check_dimensions(cls, number: int) -> None:
         if number not in cls.dimensions:
             taken = " or ".join(map(str, cls.dimensions))
+            if len(cls.dimensions) > _FEW_DIMENSIONS:
+                first, second, *_, last = cls.dimensions
+                taken = (
+                    f"{first} to {last}" if second == first + 1 else f"{first}, {second} to {last}"
+                )
             raise InputError(
                 f"{cls.title} takes counts of {taken} dimensions, these have {number}: choose "
                 "another mechanism."

@@ -15,8 +15,9 @@ from explorer.errors import InputError
 from explorer.mechanisms.base import Mechanism
 from explorer.mechanisms.decisions import CELL, Decision, public
 from explorer.mechanisms.figures import Figures, amount
+from explorer.mechanisms.limits import require_parts
 from explorer.mechanisms.mosaic import Mosaic, measured
-from explorer.mechanisms.options import inference_option
+from explorer.mechanisms.options import PLACES, inference_option
 from explorer.mechanisms.turns import cuts_between, order_of_places, portion, zone_parts
 from explorer.privacy.counts import Counts, MadeUp
 from explorer.privacy.curator import Curator
@@ -73,7 +74,7 @@ class Gravity(Mechanism):
     )
     paper: ClassVar[str] = "this project"
     group: ClassVar[str] = "New here"
-    dimensions: ClassVar[Collection[int]] = (2, 4, 6)
+    dimensions: ClassVar[Collection[int]] = PLACES
     for_maps: ClassVar[bool] = False
     colour: ClassVar[str] = "red"
     marker: ClassVar[str] = "diamond"
@@ -256,6 +257,9 @@ class Gravity(Mechanism):
         return portion(worth, jump, due, nodes.lower.shape[1] // 2, ratio)
 
     def _check_size(self, shape: tuple[int, ...], preview: bool) -> None:
+        # What the whole is cut into, whatever lies in it: every place once, or all axes.
+        cut = {"adaptive": len(shape) // 2, "PrivTree": len(shape)}.get(self.partition, 0)
+        require_parts(self.title, 2**cut, len(shape), preview)
         if self.zones is None or self.partition != "adaptive" or len(shape) <= 2:
             return
         flows = math.prod(int(part) for part in zone_parts(shape, self.zones))

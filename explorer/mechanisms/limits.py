@@ -38,14 +38,15 @@ def require_parts(title: str, parts: int, dimensions: int, preview: bool, spent:
     if dimensions > 2 and not preview:
         most, kind = MOST_RELEASED, " in a release"
     if parts > most:
+        places = "fewer places, " if dimensions > 2 else ""
         cost = (
             f"; the noisy count that decided this has cost epsilon {to_epsilon(spent):.6g}, which "
             "stays spent"
         )
         raise InputError(
             f"{title} would publish {parts:,} numbers here, nearly all of them noise, and at most "
-            f"{most:,} are possible{kind}: choose a coarser grid, or a mechanism that looks where "
-            f"records are{cost if spent else ''}."
+            f"{most:,} are possible{kind}: choose a coarser grid, {places}or a mechanism that "
+            f"looks where records are{cost if spent else ''}."
         )
 
 

@@ -15,6 +15,7 @@ from explorer.mechanisms import steering
 from explorer.mechanisms.base import Mechanism
 from explorer.mechanisms.decisions import CELL, UNKNOWN, Decision, public
 from explorer.mechanisms.figures import Figures, amount
+from explorer.mechanisms.limits import require_parts
 from explorer.mechanisms.options import ANY, EMPTY_OR_NOT, inference_option, inside_option
 from explorer.mechanisms.steering import Appetite
 from explorer.privacy.curator import Curator
@@ -83,6 +84,11 @@ class Mosaic(Mechanism):
     )
     inference = inference_option(EMPTY_OR_NOT)
     inside = inside_option("interpolated")
+
+    def _check_size(self, shape: tuple[int, ...], preview: bool) -> None:
+        # What the whole is cut into, whatever lies in it.
+        parts = math.prod(min(side, 2) for side in shape)
+        require_parts(self.title, parts, len(shape), preview)
 
     def plan(self, curator: Curator) -> Estimate:
         """Count a node, stop or quarter it by what its count and budget are worth."""

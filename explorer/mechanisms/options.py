@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import param
 
+from explorer.grid.places import MOST_PLACES
+
 INFERENCES = ["leaves", "least squares", "split"]
 #: Of mechanisms whose budgets leave parts of the map open to the doubt that they are empty.
 EMPTY_OR_NOT = "empty or not"
 #: Numbers of dimensions of a mechanism that nothing ties to a map.
-ANY = range(1, 7)
+ANY = range(1, 2 * MOST_PLACES + 1)
 #: Those of a mechanism that was made for trips: its formulas ask for two or more.
-TRIPS = range(2, 7)
+TRIPS = range(2, 2 * MOST_PLACES + 1)
+#: Those of whole places, two each.
+PLACES = range(2, 2 * MOST_PLACES + 1, 2)
 #: Where counts can be interpolated; elsewhere a leaf's count lies evenly in it.
 INTERPOLATED = (2,)
 

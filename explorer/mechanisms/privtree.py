@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 from typing import ClassVar
 
@@ -11,6 +12,7 @@ import param
 from explorer.mechanisms.base import Mechanism
 from explorer.mechanisms.decisions import CELL, Decision
 from explorer.mechanisms.figures import Figures
+from explorer.mechanisms.limits import require_parts
 from explorer.mechanisms.options import ANY, inference_option, inside_option
 from explorer.privacy.curator import Curator
 from explorer.releases.inference import Estimate
@@ -56,6 +58,11 @@ class PrivTree(Mechanism):
 
     inference = inference_option("leaves")
     inside = inside_option()
+
+    def _check_size(self, shape: tuple[int, ...], preview: bool) -> None:
+        # What the root is cut into.
+        parts = math.prod(min(side, 2) for side in shape)
+        require_parts(self.title, parts, len(shape), preview)
 
     def plan(self, curator: Curator) -> Estimate:
         """Structure, then one count a leaf."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,9 @@ from explorer.points.weights import lattice_of
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+# A box of more has more pieces, up to 3 for each, than there are cells to look at.
+_FEW_AXES = 6
+
 
 class Countable(Protocol):
     """Exact counts that can be asked for boxes of whole cells."""
@@ -30,6 +33,14 @@ class Countable(Protocol):
 
     def count(self, lower: Ints, upper: Ints) -> Ints:
         """Exact counts of n boxes, `lower`, `upper` (n, d) half open, (n,)."""
+
+
+@runtime_checkable
+class Sparse(Protocol):
+    """Exact counts that hold the cells with records alone."""
+
+    def count_parts_of_cells(self, boxes: Floats) -> Floats:
+        """Counts in boxes (n, 2, d), cells that they cut through by the part inside, (n,)."""
 
 
 def of_all_records(counts: Any) -> Any:
@@ -97,6 +108,8 @@ def exact(
     cells = counts.domain.to_cells(where)
     if isinstance(counts, FrequencyMatrix):
         found = rectangle_sums(counts.sums, cells)
+    elif cells.shape[2] > _FEW_AXES and isinstance(counts, Sparse):
+        found = counts.count_parts_of_cells(cells) / lattice_of(counts)
     else:
         found = _by_pieces(counts, cells) / lattice_of(counts)
     # Four corners of large sums cancel but for their last bits: no count is below 0.

@@ -47,7 +47,8 @@ class GridTable:
     def of(cls, lower: Ints, upper: Ints, value: Floats, precision: Floats) -> GridTable | None:
         """The table of n leaves (n, d), or None if they are no large grid of equal noise."""
         n, d = lower.shape
-        if d < 3 or n < FEWEST or precision.min() != precision.max():
+        # A look-up has up to 4^d terms, a walk no more than all leaves.
+        if d < 3 or n < max(FEWEST, 4**d) or precision.min() != precision.max():
             return None
         ends = upper.max(axis=0)
         first = np.cumsum([0, *ends]).astype(np.int64)  # where the cells of an axis begin in marks

@@ -23,7 +23,7 @@ _FARTHEST = 1e8
 ANYWHERE = "anywhere"
 _ANYWHERE = (math.nan,) * 4
 _ROW = (
-    "A row of the scenario has a box for each of two or three places: give west, south, east, "
+    "A row of the scenario has a box for each of two or more places: give west, south, east, "
     "north for each, or anywhere."
 )
 
@@ -93,7 +93,7 @@ class Row:
     Raises
     ------
     InputError
-        For a box that is none, boxes for another number of places than two or three, a row that
+        For a box that is none, boxes for fewer places than two or more than 30, a row that
         asks about anywhere alone, or a name above 40 characters.
 
     Examples

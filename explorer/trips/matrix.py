@@ -19,7 +19,7 @@ from explorer.grid import kinds
 from explorer.grid.cards import exact_card
 from explorer.grid.domain import Domain
 from explorer.grid.grid import Grid
-from explorer.grid.places import MOST_CELLS, TripDomain, refuse_places
+from explorer.grid.places import MOST_CELLS, TripDomain
 from explorer.grid.sums import box_sums, summed
 from explorer.points import split_costs as homogeneity
 from explorer.points.matrix import FrequencyMatrix, whole_bound
@@ -60,7 +60,8 @@ class TripMatrix:
     unclipped : TripMatrix, optional
         Counts of all records in the domain, before the contribution bound left any out.
 
-    Up to 2^60 cells (1024 a side for three places): what is kept grows with the records alone.
+    Up to 2^60 cells (1024 a side for three places, 64 for five): what is kept grows with the
+    records alone.
 
     Attributes
     ----------
@@ -100,8 +101,6 @@ class TripMatrix:
         unclipped: TripMatrix | None = None,
     ) -> None:
         shape = tuple(domain.shape)
-        if isinstance(domain, TripDomain):
-            refuse_places(len(domain.grids))
         if math.prod(shape) > MOST_CELLS:
             raise InputError("This domain has more than 2^60 cells: declare a coarser one.")
         where, number = _whole(cells, "cells"), _whole(multiplicities, "multiplicities")
@@ -275,6 +274,21 @@ class TripMatrix:
         others = np.flatnonzero(only < 0)
         found[others] = self.index.count(lower[others], upper[others])
         return found
+
+    def count_parts_of_cells(self, boxes: Floats) -> Floats:
+        """Counts in n boxes (n, 2, d) in cells, one cut through by the part of it inside, (n,).
+
+        Cell by cell of those that hold records: the work grows with the axes, not with their power.
+        """
+        counts = np.empty(len(boxes))
+        for number, (lower, upper) in enumerate(boxes):
+            held, inside = self.cells, self.multiplicities.astype(np.float64)
+            for axis, (low, high) in enumerate(zip(lower, upper, strict=True)):
+                at = held[:, axis]
+                part = np.clip(np.minimum(at + 1, high) - np.maximum(at, low), 0.0, 1.0)
+                held, inside = held[part > 0], (inside * part)[part > 0]
+            counts[number] = inside.sum()
+        return counts
 
     def marginal(self, place: int) -> FrequencyMatrix:
         """Exact counts of one place, wherever the others are, (rows, cols): the curator's alone.

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from explorer.errors import InputError
 from explorer.grid.grid import Progress
-from explorer.grid.places import TripDomain, refuse_places
+from explorer.grid.places import TripDomain
 from explorer.grid.projection import LONLAT, as_crs
 from explorer.grid.stated_crs import ASSUMED, in_degrees, which_crs
 from explorer.points.cleaning import (
@@ -26,7 +26,7 @@ from explorer.points.cleaning import (
     sentences,
 )
 from explorer.points.clipping import refuse_hashes
-from explorer.points.columns import Place, listed, unused_users
+from explorer.points.columns import Place, listed, unread_weights, unused_users
 from explorer.points.identity import JOINED
 from explorer.points.matrix import whole_bound
 from explorer.points.points import add_arrays
@@ -152,7 +152,6 @@ class Trips:
         """The bound, once these trips can be counted on the domain with it."""
         if not isinstance(domain, TripDomain):
             raise InputError("Trips are counted on several grids: TripDomain([from, to]).count.")
-        refuse_places(len(domain.grids))
         if len(domain.grids) != len(self.places):
             raise InputError(
                 f"These trips have {len(self.places)} places ({', '.join(self.places)}) and the "
@@ -233,8 +232,8 @@ def read_trips(
     Raises
     ------
     InputError
-        If the source cannot be read, columns are ambiguous or absent, places are more than
-        three, the coordinates are not what they are said to be, or no row is left.
+        If the source cannot be read, columns are ambiguous or absent, the coordinates are not what
+        they are said to be, or no row is left.
 
     Examples
     --------
@@ -249,7 +248,6 @@ def read_trips(
     wanted = [each.strip() for each in places.split(",")] if isinstance(places, str) else places
     given = None if crs is None else as_crs(crs)
     found = find_places(table.names, wanted, given is not None and given.is_projected)
-    refuse_places(len(found))
     asked = {"user": user, "weight": weight}
     named = {role: value for role, value in asked.items() if isinstance(value, str)}
     for column in named.values():
@@ -268,6 +266,7 @@ def read_trips(
     own = ASSUMED if all(place.degrees for _, place in found) else None
     known, notes = which_crs(own, given, lambda: (np.concatenate(x), np.concatenate(y)))
     notes = [_taken(found), *notes, *unused_users(table.names, user)]
+    notes += unread_weights(table.names, weight)
     notes += [JOINED] if joined else []
     keep = _usable(x, y, whose, known, [place for _, place in found], notes, keep_zero)
     # All rows are fine in many files: then nothing is copied.

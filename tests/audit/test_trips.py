@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from explorer.mechanisms import EBP, EUG, MKM, DAFEntropy, DAFHomogeneity
+from explorer.mechanisms import EBP, EUG, MKM, DAFEntropy, DAFHomogeneity, Gravity
 from explorer.privacy.audit.audit import replay_cases
 from explorer.privacy.audit.cases import NEIGHBOURS
 from explorer.privacy.audit.replay import Chosen, Recording
@@ -49,11 +49,18 @@ def test_the_mutants_clothes_alone_are_no_bug(kind) -> None:
     assert replay_cases(kind, range(20), 2, behind(Cooked)).breach is None
 
 
-@pytest.mark.parametrize(("axes", "bound"), [(3, 1), (5, 2), (6, 3)])
-@pytest.mark.parametrize("kind", [DAFEntropy, DAFHomogeneity])
+@pytest.mark.parametrize(
+    ("kind", "axes", "bound"),
+    [
+        (kind, axes, bound)
+        for kind in [DAFEntropy, DAFHomogeneity, Gravity, EUG]
+        for axes, bound in [(3, 1), (5, 2), (6, 3), (8, 1)]
+        if axes in kind.dimensions
+    ],
+)
 def test_other_dimensions_cost_epsilon(kind, axes: int, bound: int) -> None:
     rng = np.random.default_rng(axes)
-    shape = (4, 3, 2, 3, 2, 2)[:axes]
+    shape = (4, 3, 2, 3, 2, 2, 1, 2)[:axes]
     array = rng.poisson(20, shape)
     more = array.copy()
     for _ in range(bound):

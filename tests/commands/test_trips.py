@@ -81,6 +81,9 @@ def test_rows_stand_for_several_trips(tmp_path: Path, capsys: pytest.CaptureFixt
     path, saved = tmp_path / "flows.csv", tmp_path / "flows.parquet"
     path.write_text("\n".join(["h_lng,h_lat,w_lng,w_lat,S000", *rows]) + "\n")
     line = ["trips", str(path), *HERE, "--places", "h,w", "--epsilon", "1", "--preview", "7"]
+    assert main(line) == 0
+    assert "'S000'" in (err := capsys.readouterr().err)
+    assert "--weight S000" in err
     assert main([*line, "--weight", "S000", "-o", str(saved)]) == 0
     assert "a row of weight 50 has 50 times epsilon" in capsys.readouterr().err
     trips = read_trips(path, "h,w", weight="S000")
@@ -149,7 +152,7 @@ BAD_TRIPS = {
     "a map's": ("T HERE --mechanism htf --epsilon 1 --preview 1", "HTF takes maps, not trips"),
     "no mechanism": ("T HERE --mechanism x --epsilon 1 --preview 1", "no mechanism 'x'"),
     "other's flag": ("T HERE --q 0.5 --epsilon 1 --preview 1", "--q belongs to DAF-Homogeneity"),
-    "four places": ("T HERE --places o,s1,s2,d --epsilon 1 --preview 1", "was never measured"),
+    "no such stop": ("T HERE --places o,s1,s2,d --epsilon 1 --preview 1", "recognised as stop 2"),
     "one place of EUG's kind": (
         "T HERE --places o --mechanism quadtree --epsilon 1 --preview 1 --height 99",
         "0 to 11",
@@ -162,7 +165,7 @@ BAD_TRIPS = {
     "shape": ("T HERE --grid 8,x --epsilon 1 --preview 1", "not a shape"),
     "too many cells": (
         "T HERE --grid 2048 --places o,s1,d --epsilon 1 --preview 1",
-        "more than 2^60 combinations",
+        "at most 1024 x 1024 cells",
     ),
     "user alone": ("T HERE --user who --epsilon 1 --preview 1", "--per record"),
     "bound alone": ("T HERE --bound 2 --epsilon 1 --preview 1", "name the column"),

@@ -99,9 +99,9 @@ def test_without_rows_it_has_the_two_examples_of_the_page() -> None:
 
 
 BAD = [
-    ({"places": "o"}, "The places are 'o': give two or three such as o,d or o,s1,d"),
+    ({"places": "o"}, "The places are 'o': give two or more such as o,d or o,s1,d"),
     ({"places": "o,o"}, "The places are 'o,o': name each of them once"),
-    ({"places": ["o", "d"]}, "The places are ['o', 'd']: give two or three"),
+    ({"places": ["o", "d"]}, "The places are ['o', 'd']: give two or more"),
     ({"places": None}, "The places are None"),
     ({"page": "explore", "places": "o,d"}, "Only a scenario of the page trips has places"),
     ({"side": 2048}, "grid side of a scenario is 2048: choose one of 16, 32"),
@@ -120,10 +120,10 @@ BAD = [
     ({"look": {"partition": 1}}, "look 'partition' of a scenario is"),
     ({"look": None}, "The look of the scenario is empty"),
     ({"page": "explore", "look": {"spread": "maps"}}, "entry 'spread' that is unknown"),
-    ({"boxes": [[0, 0, 1, 1]]}, "has a box for each of two or three places"),
-    ({"boxes": [[[0, 0, 1, 1]]]}, "has a box for each of two or three places"),
-    ({"boxes": [[[0, 0, 1], "anywhere"]]}, "has a box for each of two or three places"),
-    ({"boxes": [[[0, 0, 1, 1], "here"]]}, "has a box for each of two or three places"),
+    ({"boxes": [[0, 0, 1, 1]]}, "has a box for each of two or more places"),
+    ({"boxes": [[[0, 0, 1, 1]]]}, "has a box for each of two or more places"),
+    ({"boxes": [[[0, 0, 1], "anywhere"]]}, "has a box for each of two or more places"),
+    ({"boxes": [[[0, 0, 1, 1], "here"]]}, "has a box for each of two or more places"),
     ({"boxes": [["anywhere", "anywhere"]]}, "needs a box for one of its places at least"),
     ({"boxes": [[[0, 0, 0, 1], "anywhere"]]}, "has no area"),
     ({"boxes": [[[0, 0, math.nan, 1], "anywhere"]]}, "eastern edge of a box of a scenario is nan"),

@@ -63,14 +63,6 @@ def test_one_place_is_its_map() -> None:
     assert exact(matrix, {"place": box}) == pytest.approx(exact(matrix.marginal(0), box))
 
 
-def test_four_places_are_refused_with_the_reason() -> None:
-    more = {**table(), "s2_lon": table()["o_lon"], "s2_lat": table()["o_lat"]}
-    with pytest.raises(InputError, match=r"8 axes, and how well .* was never measured"):
-        read_trips(more, "o,s1,s2,d")
-    with pytest.raises(InputError, match="8 axes"):
-        TripMatrix.from_coordinates([[0] * 8], [2] * 4)
-
-
 def everywhere(release: Release) -> float:
     shape = release.domain.shape
     box = np.array([[[0.0] * len(shape), list(shape)]])

@@ -69,5 +69,6 @@ def places_of(key: str, present: str) -> dict[str, str]:
     try:
         choices = [",".join(each) for each in find(key).choices()]
     except InputError:
-        choices = [present]
+        choices = []
+    choices += [present] * (present not in choices)
     return {said_places(each.split(",")): each for each in choices}

@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 from explorer.app.curator.upload import MOST_ROWS, UploadForm, known_name
 from explorer.app.kit import ui
 from explorer.errors import InputError
-from explorer.grid.places import MOST_PLACES
 from explorer.trips.foreign import foreign_trips
 from explorer.trips.trips import Trips
 
@@ -39,9 +38,9 @@ class TripUploadForm(UploadForm):
 
 def _read(data: bytes, filename: str, places: str, columns: dict[str, Any], **how: Any) -> Trips:
     named = [each.strip() for each in places.split(",")]
-    if not 2 <= len(named) <= MOST_PLACES or not all(map(_PLACE.fullmatch, named)):
+    if len(named) < 2 or not all(map(_PLACE.fullmatch, named)):
         raise InputError(
-            "A trip has two or three places here, called o, d and s1, s2, .. for stops: name them "
+            "A trip has two or more places here, called o, d and s1, s2, .. for stops: name them "
             "such as o,d or o,s1,d, and the columns of the file o_lon, o_lat and so on."
         )
     return foreign_trips(data, known_name(filename), named, columns, MOST_ROWS, **how)

@@ -12,6 +12,7 @@ from explorer.commands.drawing import (
     add_budget,
     check_unit,
     draw_and_save,
+    in_own_crs,
     payment,
     say_unit,
     whole_or_none,
@@ -67,6 +68,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--areas", required=True, metavar="FILE", help="polygons with their names")
     group.add_argument(
         "--levels", required=True, metavar="COLUMNS", help="of the names, coarsest first"
+    )
+    group.add_argument(
+        "--crs-areas",
+        metavar="CRS",
+        help="of the areas where the file has none or a wrong one (default --crs)",
     )
     group.add_argument(
         "--nearest",
@@ -175,7 +181,11 @@ def _areas(arguments: argparse.Namespace) -> tuple[Areas, float]:
     require_file(arguments.areas)
     nearest = None if arguments.nearest is None else as_metres(arguments.nearest, "--nearest")
     cell = as_metres(arguments.cell, "--cell")
-    areas = Areas.read(arguments.areas, levels, nearest)
+
+    def read(own: Any) -> Areas:
+        return Areas.read(arguments.areas, levels, nearest, own)
+
+    areas: Areas = in_own_crs(arguments, "areas", read)
     areas.lattice(cell)  # refuses cells before anything is read
     return areas, cell
 

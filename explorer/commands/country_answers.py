@@ -45,7 +45,7 @@ def questions_of_areas(
     if arguments.polygons is not None and arguments.area:
         raise InputError("Give either --area or --polygons, not both.")
     if arguments.polygons is not None:
-        shapes, names = polygons(arguments)
+        shapes, names = polygons(arguments, release.windows.grid)
         return release.answer(shapes), names, lambda: shapes
     refuse_name_column(arguments)
     by_text = {"/".join(path): path for path in release.windows.areas.paths if path}

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from explorer.releases.release import Release
 
 #: Flags that say what area is public, see `add_extent`.
-EXTENT = ("around", "bounds", "boundary", "size", "height_extent", "crs_grid")
+EXTENT = ("around", "bounds", "boundary", "size", "height_extent", "crs_grid", "crs_boundary")
 
 _LEFT_OUT = re.compile(r"(?:1 row|[\d,]+ rows) (.*) (?:was|were) left out\.")
 _NONE_LEFT = re.compile(r"None of the [\d,]+ rows can be used\.")
@@ -74,6 +74,11 @@ def add_extent(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     group.add_argument(
         "--crs-grid", metavar="CRS", help="projected CRS of --bounds, such as EPSG:27700"
     )
+    group.add_argument(
+        "--crs-boundary",
+        metavar="CRS",
+        help="of --boundary where the file has none or a wrong one (default --crs)",
+    )
     return group
 
 
@@ -96,12 +101,17 @@ def declared_grid(arguments: argparse.Namespace, shape: Any) -> Grid:
             "X1 Y1 --crs-grid EPSG:27700, or --boundary FILE."
         )
     needed = {"size": ("around",), "height_extent": ("around",), "crs_grid": ("bounds", "boundary")}
+    needed["crs_boundary"] = ("boundary",)
     for name, whose in needed.items():
         if getattr(arguments, name) is not None and given[0] not in whose:
             raise InputError(f"{flags.flag(name)} does not go with --{given[0]}; leave it out.")
     crs = None if arguments.crs_grid is None else flags.crs(arguments.crs_grid)
     if given[0] == "boundary":
-        return Grid.from_boundary(arguments.boundary, shape, crs)
+
+        def read(own: Any) -> Grid:
+            return Grid.from_boundary(arguments.boundary, shape, crs, boundary_crs=own)
+
+        return in_own_crs(arguments, "boundary", read, "boundary_crs")
     if given[0] == "bounds":
         if crs is None:
             raise InputError("--bounds are metres of a CRS; say which with --crs-grid EPSG:27700.")
@@ -111,6 +121,31 @@ def declared_grid(arguments: argparse.Namespace, shape: Any) -> Grid:
         raise InputError("--around needs the width of the map; give it with --size 20km.")
     lon, lat = arguments.around
     return Grid.around(lon, lat, arguments.size, arguments.height_extent, shape)
+
+
+def in_own_crs(
+    arguments: argparse.Namespace, what: str, read: Callable[[Any], Any], option: str = "crs"
+) -> Any:
+    """What ``read`` makes of public polygons, such as a boundary, with the CRS of a flag.
+
+    Without the flag --crs, that of the points, serves polygons that have no CRS or cannot be in
+    theirs.
+    """
+    from explorer.grid.stated_crs import UnknownCRS
+
+    typed, points = f"--crs-{what}", getattr(arguments, "crs", None)
+    own = getattr(arguments, f"crs_{what}")
+    with as_typed(lambda sentence: flags.with_crs_flag(sentence, option, typed)):
+        try:
+            return read(None if own is None else flags.crs(own))
+        except UnknownCRS:
+            if own is not None or points is None:
+                raise
+            result = read(flags.crs(points))
+    note(
+        f"The file of the {what} names no CRS that can be right: {points} was taken, as --crs says."
+    )
+    return result
 
 
 def release_path(

@@ -239,6 +239,16 @@ def crs(text: str) -> str | int:
     return int(text) if re.fullmatch(r"[0-9]{1,9}", text.strip()) else text
 
 
+def with_crs_flag(sentence: str, option: str, typed: str) -> str:
+    """Advice of the library on a CRS as it is typed here.
+
+    >>> with_crs_flag("give it with crs=..., such as crs='EPSG:27700'.", "crs", "--crs-areas")
+    'give it with --crs-areas, such as --crs-areas EPSG:27700.'
+    """
+    sentence = re.sub(rf"\b{option}='?([\w:]+)'?", rf"{typed} \1", sentence)
+    return sentence.replace(f"{option}=...", typed)
+
+
 def _typed(choice: object) -> str:
     """A choice without the spaces that a shell would split."""
     return str(choice).replace(" ", "-")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from explorer.commands import flags
+from explorer.commands.drawing import as_typed
 from explorer.commands.terminal import note, table
 from explorer.errors import InputError
 
@@ -41,6 +43,12 @@ def add_questions(parser: argparse._ActionsContainer) -> None:
         metavar="FILE",
         help="GeoPackage, GeoJSON, GeoParquet or Shapefile of polygons, each asked as it is and "
         "not as its bounding box",
+    )
+    parser.add_argument(
+        "--crs-polygons",
+        metavar="CRS",
+        help="of --polygons where the file has none or a wrong one, such as EPSG:27700; map is the "
+        "map's own",
     )
     parser.add_argument(
         "--name-column",
@@ -138,7 +146,7 @@ def asked_of_one_map(arguments: argparse.Namespace, grid: Grid) -> tuple[Any, li
     if arguments.polygons is not None:
         if arguments.rectangles is not None or arguments.rectangle:
             raise InputError("Polygons are asked alone; leave the other questions out.")
-        return *polygons(arguments), False
+        return *polygons(arguments, grid), False
     refuse_name_column(arguments)
     boxes, names = rectangles(arguments, grid)
     shapes = None if arguments.bounding_boxes else _turned(arguments, boxes, grid)
@@ -149,17 +157,26 @@ def asked_of_one_map(arguments: argparse.Namespace, grid: Grid) -> tuple[Any, li
     return shapes, names, False
 
 
-def polygons(arguments: argparse.Namespace) -> tuple[GeoSeries, list[str]]:
-    """The polygons that are asked and their names, of the column that was given."""
+def polygons(arguments: argparse.Namespace, grid: Grid) -> tuple[GeoSeries, list[str]]:
+    """The polygons that are asked and their names, of the column and CRS that were given."""
+    from explorer.grid.degrees import refuse_degrees
     from explorer.queries.polygons import read_polygons
 
-    return read_polygons(arguments.polygons, arguments.name_column or "")
+    text = arguments.crs_polygons
+    crs = grid.crs if text == "map" else None if text is None else flags.crs(text)
+    with as_typed(lambda sentence: flags.with_crs_flag(sentence, "crs", "--crs-polygons")):
+        shapes, names = read_polygons(arguments.polygons, arguments.name_column or "", crs)
+        if shapes.crs.is_projected:
+            refuse_degrees(grid, shapes.bounds.to_numpy())
+    return shapes, names
 
 
 def refuse_name_column(arguments: argparse.Namespace) -> None:
-    """Refuse a column of names where there are no polygons."""
+    """Refuse a column of names, or a CRS, where there are no polygons."""
     if arguments.name_column is not None and arguments.polygons is None:
         raise InputError("--name-column is about --polygons FILE; rectangles have their own names.")
+    if arguments.crs_polygons is not None and arguments.polygons is None:
+        raise InputError("--crs-polygons is about --polygons FILE; leave it out.")
 
 
 def _turned(arguments: argparse.Namespace, boxes: np.ndarray, grid: Grid) -> GeoSeries | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from explorer.commands import flags
 from explorer.commands.drawing import (
+    EXTENT,
     add_extent,
     add_privacy,
     add_unit,
@@ -204,8 +205,7 @@ def _grids(arguments: argparse.Namespace, places: int) -> list[Grid]:
     shapes = shapes * places if len(shapes) == 1 else shapes
     if arguments.city is None:
         return [declared_grid(arguments, shape) for shape in shapes]
-    named = ("around", "bounds", "boundary", "size", "height_extent", "crs_grid")
-    flags.refuse(arguments, named, "--city, whose extent is in the catalogue")
+    flags.refuse(arguments, EXTENT, "--city, whose extent is in the catalogue")
     from explorer.cities.catalogue import find
 
     chosen = find(arguments.city)

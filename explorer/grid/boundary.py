@@ -11,12 +11,13 @@ import pyproj
 from explorer.errors import InputError
 from explorer.grid.polygon_files import read_frame
 from explorer.grid.projection import LONLAT, equal_area_crs, middle_of
+from explorer.grid.stated_crs import crs_of_polygons
 
 _POLYGONS = ["Polygon", "MultiPolygon"]
 
 
 def boundary_bounds(
-    boundary: Any, crs: pyproj.CRS | None = None
+    boundary: Any, crs: pyproj.CRS | None = None, own: Any = None
 ) -> tuple[tuple[float, float, float, float], pyproj.CRS]:
     """Return the bounding box (x0, y0, x1, y1) of polygons, and its projected CRS.
 
@@ -26,6 +27,8 @@ def boundary_bounds(
         GeoJSON, GeoPackage, Shapefile, GeoParquet, or a frame; polygons with a CRS.
     crs : pyproj.CRS, optional
         The CRS of the box; by default Lambert's azimuthal equal-area projection on the centre.
+    own : int, str or CRS, optional
+        The CRS of the boundary, where it has none or one that its corners contradict.
 
     Raises
     ------
@@ -46,8 +49,9 @@ def boundary_bounds(
     shapes = shapes[shapes.geom_type.isin(_POLYGONS)]
     if not areas or shapes.empty:
         raise InputError("A boundary is made of polygons; give a file that holds nothing else.")
-    if shapes.crs is None:
-        raise InputError("This boundary has no CRS; set one in the file, such as EPSG:4326.")
+    what, option = "polygons of the boundary", "boundary_crs"
+    known = crs_of_polygons(shapes.crs, own, shapes.to_numpy(), what, option)
+    shapes = shapes.set_crs(known, allow_override=True)
     degrees = shapes.to_crs(LONLAT)
     # A straight edge in degrees is a curve in metres: more corners keep its bulge.
     west, south, east, north = degrees.total_bounds

@@ -59,8 +59,8 @@ def refuse_degrees(grid: Metric, boxes: NDArray[np.float64]) -> None:
     middle = (boxes[:, :2] + boxes[:, 2:]) / 2
     if _on(grid, grid.crs, middle) or _on(grid, grid.crs, middle[:, ::-1]):
         raise InputError(
-            "These places look like degrees, and without a CRS they are read as metres of the "
-            "map: give crs=4326 with them, or a frame that has a CRS."
+            "These places look like degrees, and are read as metres: give crs=4326 with them, or "
+            "save them with the CRS that they are in."
         )
     if (sides < np.minimum(_SPECK, _SPECK_OF_CELL * steps)).all() and _on_earth(middle):
         raise InputError(

@@ -267,6 +267,7 @@ class Grid(Placed):
         shape: int | tuple[int, int] = (1024, 1024),
         crs: Any = None,
         name: str = "",
+        boundary_crs: Any = None,
     ) -> Grid:
         """Return the grid over the bounding box of a public boundary, such as a city's limits.
 
@@ -278,6 +279,8 @@ class Grid(Placed):
         crs : int, str or CRS, optional
             A projected CRS; by default Lambert's equal-area projection on the centre.
         name : str
+        boundary_crs : int, str or CRS, optional
+            That of the boundary, where it has none or one that its corners contradict.
 
         Returns
         -------
@@ -296,7 +299,8 @@ class Grid(Placed):
         >>> Grid.from_boundary(limits, shape=(200, 100)).shape
         (200, 100)
         """
-        bounds, chosen = boundary_bounds(boundary, None if crs is None else metric_crs(crs))
+        given = None if crs is None else metric_crs(crs)
+        bounds, chosen = boundary_bounds(boundary, given, boundary_crs)
         return cls(bounds, as_shape(shape), chosen, name)
 
     @classmethod

@@ -22,6 +22,7 @@ from explorer.grid.extent import as_rectangles
 from explorer.grid.plane import on_plane
 from explorer.grid.polygon_files import read_frame
 from explorer.grid.projection import as_crs
+from explorer.grid.stated_crs import crs_of_polygons, refuse_metres
 from explorer.grid.trapezoids import add_polygon
 
 Floats = NDArray[np.float64]
@@ -95,8 +96,8 @@ class Shapes:
         ----------
         asked : a geometry, a sequence of them, a frame, a file, or anything else that a release
             can be asked for
-        crs : of geometries that have none of their own, and of rectangles (n, 4), west, south,
-            east, north
+        crs : of geometries that have none of their own or one that their corners contradict, and
+            of rectangles (n, 4), west, south, east, north
 
         Raises
         ------
@@ -112,7 +113,10 @@ class Shapes:
             asked = read_frame(Path(fspath(asked)), (), "polygons", optional=("name",))
         series = getattr(asked, "geometry", None)
         if series is not None and hasattr(series, "crs"):
-            return cls(np.asarray(series.array, dtype=object), series.crs or given, asked)
+            geometry = np.asarray(series.array, dtype=object)
+            if series.crs is None and given is None:
+                return cls(geometry, None, asked)
+            return cls(geometry, crs_of_polygons(series.crs, given, geometry), asked)
         # One look, so that a million rectangles are not turned over.
         flat = isinstance(asked, list | tuple | np.ndarray) and np.ndim(asked[:1]) == 1
         if flat and len(asked) and all(map(_is_shape, asked)):
@@ -153,6 +157,9 @@ class Shapes:
                 raise InputError(
                     "This grid is measured in cells; give polygons in cells, without a CRS."
                 )
+            refuse_metres(self.crs, *shapely.get_coordinates(shapes).T)
+            if self.crs.is_projected and self.rows is not None:
+                refuse_degrees(grid, shapely.bounds(shapes))
             if self.crs.is_geographic and not self.crs.equals(grid.crs):
                 shapes, _ = in_one_world(shapes)
             shapes = _valid(shapes)

@@ -13,7 +13,9 @@ import numpy as np
 from explorer.errors import InputError
 from explorer.grid import gdal
 from explorer.grid.geojson import Features
-from explorer.grid.projection import LONLAT, foreign_crs
+from explorer.grid.plane import with_curved_edges
+from explorer.grid.projection import foreign_crs
+from explorer.grid.stated_crs import ASSUMED
 from explorer.grid.values import shown
 
 FORMATS = "GeoPackage, GeoJSON, GeoParquet or Shapefile"
@@ -163,8 +165,11 @@ def _read_parquet(
         shapes.append(np.array([*different, None], dtype=object)[number])
     crs = facts.get("crs", "absent")
     # The standard: no entry means degrees, an entry of null means unknown.
-    known = LONLAT if crs == "absent" else None if crs is None else foreign_crs(crs)
+    known = ASSUMED if crs == "absent" else None if crs is None else foreign_crs(crs)
     whole = np.concatenate(shapes) if shapes else np.empty(0, object)
+    edges = facts.get("edges", "planar")
+    if edges != "planar" and known is not None and known.is_geographic:
+        whole = with_curved_edges(shapely.force_2d(whole), str(edges))
     return geopandas.GeoDataFrame(made, geometry=whole, crs=known)
 
 

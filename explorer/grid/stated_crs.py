@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pyproj
+import shapely
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
@@ -17,6 +18,8 @@ Floats = NDArray[np.float64]
 # Coordinates that are looked at; further from where a CRS is used than this, in degrees, they are
 # in another one: national systems are used a zone or two beyond what their register says.
 _SAMPLE, _BEYOND = 10_000, 15.0
+# Polygons may go on over the antimeridian, and corners on a pole are rounded.
+_MOST_LON, _ROUNDED = 540.0, 1e-6
 
 
 class AssumedCRS(pyproj.CRS):
@@ -36,6 +39,8 @@ def which_crs(
     given: Any,
     places: Callable[[], tuple[Floats, Floats]],
     instead: str = "",
+    least: float = 0.5,
+    option: str = "crs",
 ) -> tuple[pyproj.CRS, list[str]]:
     """The CRS of coordinates, and sentences on how it was chosen.
 
@@ -49,6 +54,8 @@ def which_crs(
     places : returns x and y (n,) of the coordinates, or of the first of them; asked only where
         both say something else
     instead : how else to go on, such as "or name the columns in metres", for a refusal
+    least : part of the coordinates that has to fit the source's own CRS
+    option : what a person says the CRS with, for a refusal
 
     Raises
     ------
@@ -73,38 +80,91 @@ def which_crs(
     if isinstance(own, AssumedCRS) and known.is_geographic:
         return known, [f"The coordinates were taken as {known.name}."]
     x, y = places()
-    if not fits(own, x, y):
+    if not fits(own, x, y, least):
         why = "degrees" if own.is_geographic else f"{own.name}, as the file says"
         return known, [f"The coordinates were taken as {known.name}: they cannot be {why}."]
     if isinstance(own, AssumedCRS):
         raise InputError(
             f"These coordinates are degrees of longitude and latitude, not {known.name}; leave out "
-            f"crs=...{instead}."
+            f"{option}=...{instead}."
         )
     raise InputError(
         f"The file says that its CRS is {own.name}, and its coordinates fit that, so that "
-        f"{known.name} cannot be right as well; leave out crs=..., or, if the file is wrong, "
-        f"save it again without a CRS."
+        f"{known.name} cannot be right as well; leave out {option}=..., or, if the file is wrong, "
+        "save it again with the CRS that it is in."
     )
 
 
-def fits(crs: pyproj.CRS, x: Floats, y: Floats) -> bool:
-    """Whether most of some coordinates can be in a CRS; what is missing or 0 0 says nothing."""
+def crs_of_polygons(
+    own: pyproj.CRS | None,
+    given: Any,
+    geometry: NDArray[Any],
+    what: str = "polygons",
+    option: str = "crs",
+) -> pyproj.CRS:
+    """The CRS of polygons (n,), as `which_crs` has it, with every corner where it can be.
+
+    Raises
+    ------
+    UnknownCRS
+        For polygons of which nothing says the CRS, and for metres that are called degrees.
+    """
+    if own is None and given is None:
+        raise UnknownCRS(
+            f"The {what} have no CRS: save them with one, or give it with {option}=..., such as "
+            f"{option}='EPSG:4326'."
+        )
+    x, y = shapely.get_coordinates(geometry).T
+    crs, _ = which_crs(own, given, lambda: (x, y), least=1.0, option=option)
+    refuse_metres(crs, x, y, what, option)
+    return crs
+
+
+def refuse_metres(
+    crs: pyproj.CRS, x: Floats, y: Floats, what: str = "polygons", option: str = "crs"
+) -> None:
+    """Raise `UnknownCRS` for corners (n,) of polygons that cannot be degrees, which they should."""
+    x, y = np.abs(x[np.isfinite(x + y)]), np.abs(y[np.isfinite(x + y)])
+    # A few corners beyond a pole are a slip in one polygon, which is said of that polygon.
+    if not in_degrees(crs) or not len(x):
+        return
+    if max(x.max(), y.max()) <= _MOST_LON and np.mean(y > 90.0 + _ROUNDED) <= 0.5:
+        return
+    if y.max() <= _MOST_LON and x.max() <= 90.0 + _ROUNDED:
+        raise InputError(f"Latitudes seem to stand first in the {what}; save longitudes first.")
+    raise UnknownCRS(
+        f"The {what} cannot be degrees of longitude and latitude, which they are called: save them "
+        f"with the CRS that they are in, or give it with {option}=..., such as "
+        f"{option}='EPSG:27700'."
+    )
+
+
+def fits(crs: pyproj.CRS, x: Floats, y: Floats, least: float = 0.5) -> bool:
+    """Whether more than a part of some coordinates, or all, can be in a CRS.
+
+    What is missing or 0 0 says nothing.
+    """
     at = np.isfinite(x) & np.isfinite(y) & ((x != 0.0) | (y != 0.0))
-    x, y = x[at][:_SAMPLE], y[at][:_SAMPLE]
+    step = max(1, np.count_nonzero(at) // _SAMPLE) if least < 1.0 else 1
+    x, y = x[at][::step], y[at][::step]
     if not len(x):
         return True
+
+    def enough(fine: NDArray[np.bool_]) -> bool:
+        return bool(fine.all() if least == 1.0 else fine.mean() > least)
+
     # In either order: a latitude that stands first is said by whoever reads.
-    degrees = (np.minimum(np.abs(x), np.abs(y)) <= 90.0) & (np.maximum(np.abs(x), np.abs(y)) <= 360)
+    degrees = np.minimum(np.abs(x), np.abs(y)) <= 90.0 + _ROUNDED
+    degrees &= np.maximum(np.abs(x), np.abs(y)) <= (_MOST_LON if least == 1.0 else 360.0)
     if crs.is_geographic:
-        return crs.axis_info[0].unit_name != "degree" or bool(degrees.mean() > 0.5)
+        return not in_degrees(crs) or enough(degrees)
     lon, lat = transform(crs, LONLAT, x, y)
     there = ~degrees & np.isfinite(lon) & np.isfinite(lat)
     area = crs.area_of_use
     if area is not None and area.west <= area.east:
         there &= (lon >= area.west - _BEYOND) & (lon <= area.east + _BEYOND)
         there &= (lat >= area.south - _BEYOND) & (lat <= area.north + _BEYOND)
-    return bool(there.mean() > 0.5)
+    return enough(there)
 
 
 def in_degrees(crs: pyproj.CRS) -> bool:

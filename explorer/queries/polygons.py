@@ -14,12 +14,15 @@ from numpy.typing import ArrayLike
 
 from explorer.errors import InputError
 from explorer.grid.polygon_files import read_frame
+from explorer.grid.stated_crs import crs_of_polygons
 from explorer.queries.files import MAX_RECTANGLES, clean_name, no_formula
 from explorer.queries.geojson import finite
 from explorer.queries.name_columns import values_of
 
 
-def read_polygons(path: str | Path, name_column: str = "") -> tuple[Any, list[str]]:
+def read_polygons(
+    path: str | Path, name_column: str = "", crs: Any = None
+) -> tuple[Any, list[str]]:
     """A GeoSeries of the polygons of a file, and their names.
 
     Parameters
@@ -28,6 +31,8 @@ def read_polygons(path: str | Path, name_column: str = "") -> tuple[Any, list[st
         With a CRS.
     name_column : str
         The column with the names; without one "name", if there is such a column.
+    crs : int, str or CRS, optional
+        Of the polygons, where the file has none or one that their corners contradict.
 
     Returns
     -------
@@ -45,8 +50,10 @@ def read_polygons(path: str | Path, name_column: str = "") -> tuple[Any, list[st
         raise InputError(
             f"{Path(path).name} holds {len(frame):,} polygons; give 1 to {MAX_RECTANGLES:,}."
         )
-    if frame.crs is None:
-        raise InputError(f"{Path(path).name} has no CRS; set one in the file, such as EPSG:4326.")
+    own = crs_of_polygons(
+        frame.crs, crs, frame.geometry.to_numpy(), f"polygons in {Path(path).name}"
+    )
+    frame = frame.set_crs(own, allow_override=True)
     column = name_column or "name"
     given = values_of(frame, column) if column in frame.columns else [None] * len(frame)
     return frame.geometry, [clean_name(name, number) for number, name in enumerate(given)]

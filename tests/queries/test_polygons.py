@@ -48,7 +48,7 @@ def test_another_column_may_hold_the_names(tmp_path: Path, ending: str) -> None:
 def test_files_without_polygons_or_a_crs_are_refused(tmp_path: Path) -> None:
     for frame, said in (
         (FRAME.iloc[:0], "holds 0 polygons"),
-        (FRAME.set_crs(None, allow_override=True), "has no CRS"),
+        (FRAME.set_crs(None, allow_override=True), "have no CRS"),
     ):
         frame.to_parquet(tmp_path / "a.parquet")
         with pytest.raises(InputError, match=said):

@@ -119,6 +119,7 @@ class Areas:
         source: str | Path | bytes | Any,
         levels: Sequence[str],
         nearest: float | None = None,
+        crs: Any = None,
     ) -> Areas:
         """Read areas from a file or a frame, one row each.
 
@@ -131,6 +132,8 @@ class Areas:
         nearest : float, 0 or more, optional
             Metres: a place in no area belongs to the nearest one within this distance, the first of
             several in the file: a public rule, which changes whom areas hold but no privacy.
+        crs : int, str or CRS, optional
+            Of the boundaries, where they have none or one that their corners contradict.
 
         Returns
         -------
@@ -149,7 +152,7 @@ class Areas:
                 f"The distance to the nearest area is {values.shown(nearest)}: give metres, 0 to "
                 f"{MAX_NEAREST:g}, or none."
             )
-        table = read_table(source, levels)
+        table = read_table(source, levels, crs)
         tree: AreaTree = tree_of(table.paths, table.levels)
         for array in (tree.parent, tree.level, tree.lowest, table.geometry):
             array.setflags(write=False)

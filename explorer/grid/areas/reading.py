@@ -16,7 +16,7 @@ from explorer.errors import InputError
 from explorer.grid.antimeridian import in_one_world
 from explorer.grid.areas.tree import spoken
 from explorer.grid.polygon_files import FORMATS, check_columns, check_rows, read_frame
-from explorer.grid.projection import as_crs
+from explorer.grid.stated_crs import crs_of_polygons, in_degrees
 from explorer.grid.values import shown
 
 #: Letters of a name, at most.
@@ -44,7 +44,9 @@ class AreaTable:
     notes: tuple[str, ...]
 
 
-def read_table(source: str | Path | bytes | Any, levels: Sequence[str]) -> AreaTable:
+def read_table(
+    source: str | Path | bytes | Any, levels: Sequence[str], crs: Any = None
+) -> AreaTable:
     """Read areas, one a row; see `Areas.read`.
 
     What is no polygon is dropped from a row, a row without any polygon is left out, invalid rings
@@ -71,11 +73,11 @@ def read_table(source: str | Path | bytes | Any, levels: Sequence[str]) -> AreaT
         raise InputError(f"Areas are the path of a file ({FORMATS}) or a GeoDataFrame.")
     if not len(frame):
         raise InputError("There is no area in this table; give one row for each.")
-    crs = _crs(frame.crs)
+    own = _crs(crs_of_polygons(frame.crs, crs, frame.geometry.to_numpy(), "areas"))
     paths, notes = _paths(frame, columns)
-    shapes, kept, said = _polygons(frame.geometry.to_numpy(), paths, crs)
+    shapes, kept, said = _polygons(frame.geometry.to_numpy(), paths, own)
     named = tuple(path for path, keep in zip(paths, kept, strict=True) if keep)
-    return AreaTable(columns, named, shapes, crs, (*notes, *said))
+    return AreaTable(columns, named, shapes, own, (*notes, *said))
 
 
 def _columns(levels: Sequence[str]) -> tuple[str, ...]:
@@ -89,13 +91,8 @@ def _columns(levels: Sequence[str]) -> tuple[str, ...]:
     return columns
 
 
-def _crs(crs: Any) -> pyproj.CRS:
-    if crs is None:
-        raise InputError("These areas have no CRS; set one in the file, such as EPSG:4326.")
-    found = as_crs(crs)
-    if not (found.is_geographic or found.is_projected):
-        raise InputError(f"{found.name} is no CRS of a map; set another, such as EPSG:4326.")
-    if found.is_geographic and found.axis_info[0].unit_name != "degree":
+def _crs(found: pyproj.CRS) -> pyproj.CRS:
+    if found.is_geographic and not in_degrees(found):
         raise InputError(f"{found.name} is not in degrees; save the areas in EPSG:4326.")
     return found.to_2d()
 

@@ -142,9 +142,7 @@ def in_own_crs(
             if own is not None or points is None:
                 raise
             result = read(flags.crs(points))
-    note(
-        f"The file of the {what} names no CRS that can be right: {points} was taken, as --crs says."
-    )
+    note(f"The file of the {what} names no CRS that can be right: --crs {points} was taken.")
     return result
 
 

@@ -75,9 +75,9 @@ def which_crs(
         raise InputError(f"{known.name} has no longitude or easting; give another CRS.")
     if known is None:
         return LONLAT, ["The coordinates were taken as degrees of longitude and latitude."]
-    if given is None or own is None or known == own:
+    if given is None or known == own:
         return known, []
-    if isinstance(own, AssumedCRS) and known.is_geographic:
+    if own is None or (isinstance(own, AssumedCRS) and known.is_geographic):
         return known, [f"The coordinates were taken as {known.name}."]
     x, y = places()
     if not fits(own, x, y, least):

@@ -138,7 +138,7 @@ def test_answers_are_equal_short_and_safe_to_show() -> None:
     [
         (METRES, {"by": "bounding box"}, "by='coverage' alone"),
         (METRES, {"crs": "EPSG:nonsense"}, "CRS"),
-        ([[181, 100, 200, 120]], {"crs": 4326}, "no place"),
+        ([[181, 100, 200, 120]], {"crs": 4326}, "cannot be degrees"),
         ({"o": METRES}, {"crs": 4326}, "leave it out"),
         ("no/such/file.gpkg", {}, "There is no file"),
         (np.ones((2, 3)), {"crs": 4326}, "shape"),

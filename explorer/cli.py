@@ -31,6 +31,14 @@ from explorer.version import __version__
 PROGRAM = "dp-explorer"
 #: Seconds until an interrupt that came while numba compiled is tried again.
 _RETRY = 0.05
+#: Flags of other tools: the flag of a command that stands for it, and a sentence's end.
+_OF_OTHER_TOOLS = {
+    "--delta": ("", "releases have delta 0 (pure differential privacy), so leave it out."),
+    "--rho": ("--epsilon", "budgets are epsilon, not rho of zCDP: give --epsilon alone."),
+    "--seed": ("--preview", "a draw that can be repeated is --preview SEED, no release."),
+    "--sensitivity": ("--contribution-bound", "it follows from --contribution-bound."),
+    "--sigma": ("--epsilon", "noise follows from --epsilon."),
+}
 
 
 class _Help(argparse.HelpFormatter):
@@ -80,11 +88,14 @@ class _Parser(argparse.ArgumentParser):
         from explorer.grid.values import nearest
 
         typed = next((each.partition("=")[0] for each in others if each.startswith("--")), "")
-        near = nearest(typed, self._option_string_actions)
         sentence = f"Unrecognized arguments: {' '.join(others)}"
-        raise InputError(
-            f"{sentence}; did you mean {near}?" if near else f"{sentence}; see {self.prog} --help."
-        )
+        needed, advice = _OF_OTHER_TOOLS.get(typed, ("", ""))
+        flags = {flag.lstrip("-"): flag for flag in self._option_string_actions}
+        if not advice or needed.lstrip("-") not in ("", *flags):
+            # Without the dashes, which all flags share.
+            near = nearest(typed.lstrip("-"), flags)
+            advice = f"did you mean {flags[near]}?" if near else f"see {self.prog} --help."
+        raise InputError(f"{sentence}; {advice}")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:

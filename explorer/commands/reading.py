@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
 import warnings
 from glob import has_magic
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,10 @@ if TYPE_CHECKING:
     from explorer.points.points import Points
 
 COLUMNS = ("lon", "lat", "crs", "user", "weight", "keep_zero")
-_KEYWORD = re.compile(r"\b(lon|lat|crs|user|weight)='?([^',;. ]*)'?(?:\.\.\.)?")
+_KEYWORD = re.compile(
+    r"""\b(lon|lat|crs|user|weight)="""
+    r"""(?:(?P<quote>['"])(?P<name>.*?)(?P=quote)|(?P<bare>[^'",;. ]*)(?:\.\.\.)?)"""
+)
 
 
 def add_columns(parser: argparse.ArgumentParser) -> None:
@@ -168,5 +172,14 @@ def look_at_points(
 
 
 def as_flags(sentence: str) -> str:
-    """An advice such as lon='x' as it is typed here: --lon x."""
-    return _KEYWORD.sub(lambda found: f"--{found[1]}{' ' if found[2] else ''}{found[2]}", sentence)
+    """An advice such as lon='x' as it is typed here: --lon x.
+
+    >>> as_flags("choose lon='start lon', lat=... or crs='EPSG:27700'")
+    "choose --lon 'start lon', --lat or --crs EPSG:27700"
+    """
+
+    def flag(keyword: re.Match[str]) -> str:
+        name = keyword["name"] or keyword["bare"]
+        return f"--{keyword[1]} {shlex.quote(name)}" if name else f"--{keyword[1]}"
+
+    return _KEYWORD.sub(flag, sentence)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 import param
 
 from explorer.errors import InputError
-from explorer.privacy.epsilon_range import EPSILON_RANGE, MAX_EPSILON, MIN_EPSILON
+from explorer.privacy.epsilon_range import EPSILON_RANGE, MAX_EPSILON, MIN_EPSILON, above_largest
 from explorer.releases.units import to_epsilon
 
 MOST_PARTS = 2**24
@@ -62,5 +61,4 @@ class Epsilon(param.Number):
     def reason(self, value: Any) -> str:
         """Why a number is refused, where that is not plain from the bounds."""
         number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-        too_large = number and MAX_EPSILON < value < math.inf
-        return f" (a budget above {MAX_EPSILON:g} protects nobody)" if too_large else ""
+        return above_largest(value) if number else ""

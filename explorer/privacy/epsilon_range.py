@@ -46,6 +46,16 @@ EPSILON_RANGE = f"{MIN_EPSILON:f} to {MAX_EPSILON:g}"
 """What epsilon may be, in words for a sentence."""
 
 
+def above_largest(epsilon: float) -> str:
+    """Why an epsilon is refused, with the setting that moves the limit; "" for all below it."""
+    if not MAX_EPSILON < epsilon < math.inf:
+        return ""
+    return (
+        f" (a budget above {MAX_EPSILON:g} protects nobody; the environment variable "
+        "EXPLORER_MAX_EPSILON of the program or server moves this limit)"
+    )
+
+
 def check_settings() -> None:
     """Refuse to work under settings of the environment that cannot be.
 

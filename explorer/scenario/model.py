@@ -9,7 +9,7 @@ from typing import Any, Self
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
 from explorer.mechanisms import Mechanism
-from explorer.privacy.epsilon_range import EPSILON_RANGE, MAX_EPSILON, MIN_EPSILON
+from explorer.privacy.epsilon_range import EPSILON_RANGE, MAX_EPSILON, MIN_EPSILON, above_largest
 from explorer.queries.boxes import MOST_BOXES
 from explorer.scenario import checks
 from explorer.scenario.boxes import Box, Row
@@ -269,7 +269,8 @@ def _epsilon(kind: Kind, value: Any) -> float:
     checks.number(value, 1e18, "epsilon")
     if not MIN_EPSILON <= value <= MAX_EPSILON:
         raise InputError(
-            f"The epsilon of the scenario is {value:g}: give a number, {EPSILON_RANGE}."
+            f"The epsilon of the scenario is {value:g}{above_largest(value)}: give a number, "
+            f"{EPSILON_RANGE}."
         )
     return float(value)
 

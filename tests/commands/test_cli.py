@@ -104,6 +104,11 @@ def test_without_a_command_help_is_shown(capsys: pytest.CaptureFixture[str]) -> 
         (["cities", "--fast"], "Unrecognized arguments: --fast"),
         (["cities", "--downl", "x"], "Unrecognized arguments"),  # nothing is abbreviated
         (["cities", "--downlod", "x"], "did you mean --download?"),
+        (["release", "x", "--epsilon", "1", "--delta", "1e-9"], "have delta 0"),
+        (["serve", "--delta", "0"], "have delta 0"),
+        (["trips", "x", "--epsilon", "1", "--seed", "1"], "--preview SEED"),
+        (["answer", "x", "--seed", "1"], "see dp-explorer answer --help"),
+        (["release", "x", "--epsilon", "1", "--zcdp"], "see dp-explorer release --help"),
         (["answer"], "required: MAP"),
         (["answer", "x", "--rectangle", "1", "2"], "expected 4 arguments"),
         (["answer", "x", "--rectangle", "a", "2", "3", "4"], "invalid float value: 'a'"),

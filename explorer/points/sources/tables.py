@@ -81,7 +81,8 @@ def refuse_rows(rows: int, max_rows: int) -> None:
     """Raise `InputError` if a table is longer than what may be read."""
     if rows > max_rows:
         raise InputError(
-            f"There are more than the {max_rows:,} rows that are read at most; give a part of them."
+            f"There are more than the {max_rows:,} rows that are read at most; give a part of "
+            "them, or raise max_rows in Python."
         )
 
 

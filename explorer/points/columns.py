@@ -1,48 +1,91 @@
-"""Which columns of a table are the place: guessed from their names, never silently."""
+"""Which columns of a table are the place, whose it is and how many: by their names, never silently.
+
+A name is taken apart at blanks, signs, digits and capital letters. Formats such as dBase cut it
+after eight or ten letters.
+"""
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from explorer.errors import InputError
 from explorer.grid.countable import unread_users_note
 
+Spellings = tuple[tuple[str, str], ...]
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 # East, north; the first spelling that fits wins, so longer words stand before their beginnings.
 _DEGREES = (("longitude", "latitude"), ("long", "lat"), ("lng", "lat"), ("lon", "lat"))
 _LENGTHS = (("eastings", "northings"), ("easting", "northing"), ("x", "y"))
-# Whose record a row is, in the words of `in_words`, alone or with words that only name it.
-_WHOSE = {
-    *("account", "cardholder", "client", "commuter", "customer", "device", "driver", "employee"),
-    *("guest", "household", "imei", "imsi", "mac", "member", "msisdn", "participant", "passenger"),
-    *(
-        "patient",
-        "person",
-        "resident",
-        "respondent",
-        "rider",
-        "subscriber",
-        "traveler",
-        "traveller",
-    ),
-    *("uid", "user", "username", "visitor"),
-}
-_NAMING = {
-    *("anon", "anonymised", "anonymized", "anonymous", "code", "hash", "hashed", "id", "ids"),
-    *("key", "name", "no", "nr", "num", "number", "pseudo", "pseudonym", "uuid"),
-}
+# Cut names, slips, other languages, and words of one letter: where none of the others fits.
+_MORE_DEGREES = (
+    *(("longitude"[:end], "latitude"[:end]) for end in (8, 7, 6, 5, 4, 2)),
+    *((east, north) for east in ("longitude", "longtitude") for north in ("lattitude", "latitude")),
+    *(("longitude", "lat"), ("long", "latitude"), ("lng", "latitude"), ("lon", "latitude")),
+    *(("longitud", "latitud"), ("longitudine", "latitudine"), ("lengtegraad", "breedtegraad")),
+    *(("längengrad", "breitengrad"), ("laengengrad", "breitengrad"), ("lengdegrad", "breddegrad")),
+    *(("længdegrad", "breddegrad"), ("laengdegrad", "breddegrad")),
+    *(("długość", "szerokość"), ("dlugosc", "szerokosc"), ("pituusaste", "leveysaste")),
+    *(("経度", "緯度"), ("经度", "纬度"), ("경도", "위도")),
+)
+_MORE_LENGTHS = (
+    *((f"x{word}", f"y{word}") for word in ("coordinate", "coordinat", "coord", "koord", "pos")),
+    *((f"{word}x", f"{word}y") for word in ("coord", "point", "pos", "geo", "utm")),
+    *(("rechtswert", "hochwert"), ("ostwert", "nordwert"), ("ost", "nord"), ("est", "nord")),
+    *(("este", "norte"), ("oost", "noord"), ("east", "north"), ("e", "n")),
+    # These may be degrees or the size of a thing: their values decide.
+    *(("länge", "breite"), ("laenge", "breite"), ("lengte", "breedte")),
+)
+_AXES = (*_DEGREES, *_LENGTHS, *_MORE_DEGREES, *_MORE_LENGTHS)
+# Words that are part of both names, each with its own axis: "x_long" and "y_lat".
+_OTHER_AXIS = {"x": "y", "x*": "y*", "e": "n", "east": "north"}
+
+# Whose record a row is, alone or with words that only name it.
+_WHOSE = _words(
+    "account animalid author cardholder client cliente commuter cookie customer device driver "
+    "email employee guest household imei imsi individual kunde mac medallion member mmsi msisdn "
+    "msno nutzer benutzer observer owner participant passenger patient person phone plate resident "
+    "respondent rider ssn subscriber telephone traveler traveller uid user username usuario "
+    "utente utilisateur vin visitor"
+)
+# The same, where another word says that it is a name or number.
+_THINGS = _words(
+    "advertising ad agent animal band bici bike bird cab car card carte collar fahrzeug handset "
+    "licence license organism phone ring sim tag tarjeta taxi tracker vehicle vehiculo"
+)
+_NAMING = _words(
+    "address anon anonymised anonymized anonymous code codigo hash hashed id identifier ids key "
+    "local login name no nr num number nummer numero pseudo pseudonym screen trip twitter "
+    "uuid"
+)
+_NUMBERS = _NAMING - {"address", "local", "name", "screen", "trip", "twitter"}
+_WHOLE_NAMES = _words(
+    "aaid adid gaid hacklicence hacklicense idfa idfv licenseplate licenceplate maid "
+    "numberplate screenname"
+)
 # How many a row stands for: words that say so, and words for what is counted.
-_HOW_MANY = {
-    *("cnt", "commuters", "count", "counts", "flow", "flows", "freq", "frequency", "jobs", "n"),
-    *("num", "number", "passengers", "people", "persons", "qty", "quantity", "riders", "total"),
-    *("trips", "visits", "weight", "weights", "workers"),
-}
-_COUNTED = {
-    *("all", "avg", "daily", "event", "events", "expansion", "individual", "individuals", "job"),
-    *("journey", "journeys", "observation", "observations", "obs", "occurrence", "occurrences"),
-    *("of", "person", "point", "points", "record", "records", "row", "rows", "sample", "trip"),
-    *("visit", "worker"),
-}
+_HOW_MANY = _words(
+    "cnt commuters count counts flow flows freq frequency jobs n num number passengers people "
+    "persons qty quantity riders total trips visits weight weights workers"
+)
+_COUNTED = _words(
+    "all avg daily event events expansion individual individuals job journey journeys observation "
+    "observations obs occurrence occurrences of person point points record records row rows "
+    "sample trip visit worker"
+)
+# Where a word ends without a sign: between "start" and "Station", "GPS" and "Lat", "wgs" and "84".
+_BORDER = re.compile(
+    r"(?<=[^\W\dA-Z_])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])"
+)
+# Letters after which formats cut a name.
+_CUT = (8, 10)
 _SHOWN = 6
 
 
@@ -69,11 +112,16 @@ class Place:
         >>> Place("Start Station Longitude", "Start Station Latitude", True).beside
         'start_station'
         """
-        for east, _ in (*_DEGREES, *_LENGTHS):
-            around = _word(self.lon, east)
-            if around is not None:
-                return "_".join(word for word in around.replace("*", "").split("_") if word)
-        return ""
+        return _beside(in_words(self.lon)) or self.split_beside
+
+    @property
+    def split_beside(self) -> str:
+        """The same, taken apart at digits and capital letters, too.
+
+        >>> Place("startStationLongitude", "startStationLatitude", True).split_beside
+        'start_station'
+        """
+        return _beside(_split(self.lon))
 
 
 def find_place(
@@ -108,7 +156,9 @@ def find_place(
     if lon is not None and lat is not None:
         if lon == lat:
             raise InputError(f"Longitude and latitude are both {lon!r}; choose two columns.")
-        return Place(lon, lat, any(_word(lon, east) is not None for east, _ in _DEGREES))
+        key = _split(lon)
+        promised = (_word(key, east) for east, _ in (*_DEGREES, *_MORE_DEGREES))
+        return Place(lon, lat, any(around is not None for around in promised))
     pairs = candidates(names, metric)
     found = [p for p in pairs if (lon or p.lon) == p.lon and (lat or p.lat) == p.lat]
     if len(found) == 1:
@@ -136,19 +186,41 @@ def candidates(names: Sequence[str], metric: bool = False) -> list[Place]:
 
     Where they are to be ``metric``, those in metres alone, if there are any.
     """
-    by_key = {in_words(name): name for name in reversed(names)}
-    for spellings in (_LENGTHS, _DEGREES) if metric else (_DEGREES, _LENGTHS):
-        found = []
-        for name in dict.fromkeys(names):
-            for east, north in spellings:
-                around = _word(name, east)
-                counterpart = None if around is None else by_key.get(around.replace("*", north))
-                if counterpart is not None and counterpart != name:
-                    found.append(Place(name, counterpart, spellings is _DEGREES))
-                    break
+    plain = {name: in_words(name) for name in names}
+    split = {name: _split(name) for name in names}
+    kinds: tuple[tuple[Spellings, Spellings], ...]
+    kinds = (_DEGREES, _MORE_DEGREES), (_LENGTHS, _MORE_LENGTHS)
+    for usual, more in reversed(kinds) if metric else kinds:
+        found = _pairs(plain, usual) or _pairs(split, (*usual, *more))
         if found:
-            return found
+            return [Place(east, north, usual is _DEGREES) for east, north in found]
     return []
+
+
+def _beside(key: str) -> str:
+    for east, _ in _AXES:
+        around = _word(key, east)
+        if around is not None:
+            return "_".join(word for word in around.replace("*", "").split("_") if word)
+    return ""
+
+
+def _pairs(keys: dict[str, str], spellings: Spellings) -> list[tuple[str, str]]:
+    """Pairs of names that differ in one word, such as "lon" and "lat"."""
+    by_key = {key: name for name, key in reversed(keys.items())}
+    found = []
+    for name, key in keys.items():
+        for east, north in spellings:
+            around = _word(key, east)
+            if around is None:
+                continue
+            turned = "_".join(_OTHER_AXIS.get(word, word) for word in around.split("_"))
+            near = (by_key.get(stem.replace("*", north), name) for stem in (around, turned))
+            other = next((counterpart for counterpart in near if counterpart != name), None)
+            if other is not None:
+                found.append((name, other))
+                break
+    return found
 
 
 def unused_users(names: Sequence[str], user: object) -> list[str]:
@@ -179,9 +251,32 @@ def unused_users(names: Sequence[str], user: object) -> list[str]:
 
 def _names_users(name: str) -> bool:
     """Whether a column's name says whose record a row is, and nothing else."""
-    words = set(in_words(name).split("_"))
+    joined = _split(name).replace("_", "")
+    if joined in _WHOSE | _WHOLE_NAMES:
+        return True
+    return _say_whose(in_words(name).split("_")) or _say_whose(_uncut(_split(name), name))
+
+
+def _say_whose(words: Sequence[str]) -> bool:
     whose = {word for word in words if word in _WHOSE or word.removesuffix("id") in _WHOSE}
-    return bool(whose) and words <= whose | _NAMING
+    things = {word for word in words if word.removesuffix("id") in _THINGS}
+    numbered = not _NUMBERS.isdisjoint(words) or any(word not in _THINGS for word in things)
+    whose |= things if numbered else set()
+    return bool(whose) and set(words) <= whose | _NAMING
+
+
+def _uncut(key: str, name: str) -> list[str]:
+    """The words of a name, the last one in full where it may have been cut.
+
+    >>> _uncut("anon_custo", "anon_custo")
+    ['anon', 'customer']
+    """
+    *words, last = key.split("_")
+    if words and len(name.strip()) in _CUT:
+        fitting = [word for word in sorted(_WHOSE) if word.startswith(last) and len(last) > 4]
+        fitting += [word for word in sorted(_NUMBERS) if word.startswith(last)]
+        last = fitting[0] if fitting and last not in _NAMING else last
+    return [*words, last]
 
 
 def unread_weights(names: Sequence[str], weight: object) -> list[str]:
@@ -217,9 +312,9 @@ def unread_weights(names: Sequence[str], weight: object) -> list[str]:
 
 def _says_how_many(name: str) -> bool:
     """Whether a column's name says how many a row stands for, and nothing else."""
-    words = set(in_words(name).split("_"))
+    words = set(_split(name).split("_"))
     # S000 is the number of jobs in files of origins and destinations of the US Census.
-    return words == {"s000"} or (bool(words & _HOW_MANY) and words <= _HOW_MANY | _COUNTED)
+    return words == {"s", "000"} or (bool(words & _HOW_MANY) and words <= _HOW_MANY | _COUNTED)
 
 
 def in_words(name: str) -> str:
@@ -227,13 +322,22 @@ def in_words(name: str) -> str:
     return "_".join(name.strip().lower().replace("-", " ").replace("_", " ").split())
 
 
-def _word(name: str, word: str) -> str | None:
-    """Return the name with a star where the word stands, or ``None`` if it does not.
+def _split(name: str) -> str:
+    """The words of a name, also those that digits, signs or capital letters divide.
+
+    >>> _split("startStationID"), _split("Northing (m)"), _split("LAT_WGS84")
+    ('start_station_id', 'northing_m', 'lat_wgs_84')
+    """
+    parts = _BORDER.sub(" ", unicodedata.normalize("NFKC", name))
+    return "_".join(re.findall(r"[^\W_]+", parts.lower()))
+
+
+def _word(key: str, word: str) -> str | None:
+    """Return the words of a name with a star where this one stands, or ``None`` if it does not.
 
     The word is one of those between underscores; three letters or more may also end the name
     ("pickuplon"). A star in the name itself only makes the counterpart unfindable.
     """
-    key = in_words(name)
     parts = key.split("_")
     if word in parts:
         # The last one: "x_long" is not the same as "long_x", but "long_trip_long" ends in it.
@@ -245,7 +349,17 @@ def _word(name: str, word: str) -> str | None:
 
 
 def listed(names: Sequence[object]) -> str:
-    """Return the first few names as part of a sentence."""
-    shown = ", ".join(n if isinstance(n, str) else str(n) for n in names[:_SHOWN])
-    more = len(names) - _SHOWN
+    """Return a few names as part of a sentence; of many, those that say most."""
+    texts = [str(name) for name in names]
+    if len(texts) > _SHOWN:
+        texts.sort(key=lambda name: not _says_something(name))
+    shown = ", ".join(texts[:_SHOWN])
+    more = len(texts) - _SHOWN
     return f"{shown} and {more} more" if more > 0 else shown or "none"
+
+
+def _says_something(name: str) -> bool:
+    """Whether a column may be a place, whose it is or how many, by its name."""
+    key = _split(name)
+    placed = any(axis in key for pair in _AXES for axis in pair if len(axis) > 2)
+    return placed or key in ("x", "y") or _names_users(name) or _says_how_many(name)

@@ -47,7 +47,7 @@ def find_places(
     """
     pairs: dict[str, list[Place]] = {}
     for place in candidates(names, metric):
-        pairs.setdefault(_part(place.beside), []).append(place)
+        pairs.setdefault(_part_of(place), []).append(place)
     if wanted is None:
         recognised = [name for name in pairs if _is_known(name)]
         wanted = [*sorted(recognised, key=_rank)]
@@ -83,7 +83,7 @@ def _find(names: Sequence[str], choice: Choice, pairs: dict[str, list[Place]]) -
         ):
             raise InputError(f"{choice!r} is no place; give its name or its two columns.")
         place = find_place(names, *choice)
-        return _part(place.beside) or place.lon, place
+        return _part_of(place) or place.lon, place
     part = _part(in_words(choice))
     fitting = pairs.get(part, [])
     if len(fitting) == 1:
@@ -97,6 +97,13 @@ def _find(names: Sequence[str], choice: Choice, pairs: dict[str, list[Place]]) -
         f"No columns of longitude and latitude were recognised as {said(part)}; name the two in "
         f"place of its name, the columns are {listed(names)}."
     )
+
+
+def _part_of(place: Place) -> str:
+    """As `_part`, by the words of the columns."""
+    part = _part(place.beside)
+    split = _part(place.split_beside)
+    return split if _is_known(split) and not _is_known(part) else part
 
 
 def _part(words: str) -> str:

@@ -41,6 +41,18 @@ def test_places_found_stand_in_the_order_of_a_trip() -> None:
         (columns("o", "start", "d"), (("start_lon", "start_lat"), "d"), ["start_lon", "d_lon"]),
         (["a", "b", "d_lon", "d_lat"], (("a", "b"), "d"), ["a", "d_lon"]),
         (columns("from_stop", "to_stop"), ("o", "d"), ["from_stop_lon", "to_stop_lon"]),
+        (
+            ["startStationLat", "startStationLon", "endLat", "endLon"],
+            ("o", "d"),
+            ["startStationLon", "endLon"],
+        ),
+        (["fromX", "fromY", "toX", "toY"], ("o", "d"), ["fromX", "toX"]),
+        (
+            ["start_long", "start_lati", "end_longit", "end_latitu"],
+            ("o", "d"),
+            ["start_long", "end_longit"],
+        ),
+        (["home1_lon", "home1_lat", "d_lon", "d_lat"], ("home1", "d"), ["home1_lon", "d_lon"]),
     ],
 )
 def test_places_are_named(names: list[str], wanted: tuple, found: list[str]) -> None:

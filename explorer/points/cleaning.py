@@ -115,8 +115,8 @@ def _fine(x, y, degrees, keep_zero):  # type: ignore[no-untyped-def]
             n += within & (keep_zero | (a != 0.0) | (b != 0.0))
     else:
         for i in range(x.size):
-            a, b = abs(x[i]), abs(y[i])
-            n += (a < np.inf) & (b < np.inf) & (keep_zero | (a > 0.0) | (b > 0.0))
+            far = abs(x[i]) + abs(y[i])
+            n += (far < np.inf) & (keep_zero | (far > 0.0))
     return n
 
 

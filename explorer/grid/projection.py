@@ -36,13 +36,17 @@ def _unknown(crs: Any) -> InputError:
 
 
 def foreign_crs(said: Any) -> pyproj.CRS:
-    """The CRS that a file describes; one that is a text has to be a code or WKT.
+    """The CRS that a file or a visitor describes; one that is a text has to be a code or WKT.
+
+    A number is a code of EPSG.
 
     Raises
     ------
     InputError
         For anything else: PROJ takes some texts for the names of files.
     """
+    if isinstance(said, str) and said.isdecimal():
+        said = f"EPSG:{said}"
     if isinstance(said, str) and not _SAFE.match(said):
         raise _unknown(said)
     return as_crs(said)

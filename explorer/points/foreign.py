@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from explorer.grid.apart import read_apart
-from explorer.grid.projection import crs_of_text, text_of_crs
+from explorer.grid.projection import crs_of_text, foreign_crs, text_of_crs
 from explorer.points.cleaning import judge
 from explorer.points.points import Points, read_points
 
@@ -22,7 +22,7 @@ def foreign_points(
     ----------
     content, name : what was sent, and what it is called, with its ending
     columns : lon, lat, user and weight, None where they are to be guessed (of the user and the
-        weight: where there is none)
+        weight: where there is none), and crs
     max_rows : as of `read_points`
     **how : as of `read_apart`
 
@@ -53,11 +53,17 @@ def prepare() -> None:
     judge(np.zeros(1), np.zeros(1), degrees=True)
 
 
+def with_crs(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """The same with the CRS, which is looked up by its code alone and never as a file."""
+    crs = columns.get("crs")
+    return {**columns, "crs": None if crs is None else foreign_crs(crs)}
+
+
 def as_plain(
     content: bytes, name: str = "", columns: Mapping[str, Any] | None = None, max_rows: int = 0
 ) -> dict[str, Any]:
     """What a reader finds, as plain values."""
-    points = read_points(content, name=name, max_rows=max_rows, **(columns or {}))
+    points = read_points(content, name=name, max_rows=max_rows, **with_crs(columns or {}))
     return {
         "x": points.x,
         "y": points.y,

@@ -240,7 +240,8 @@ def _of_polygons(content: bytes, kind: str, grid: Grid, label: str, name_column:
         raise InputError(f"{label} holds {len(frame):,} polygons; give 1 to {MAX_RECTANGLES:,}.")
     if frame.crs is None:
         raise InputError(f"{label} has no CRS; set one in the file, such as EPSG:4326.")
-    shapes = list(Shapes(np.asarray(frame.geometry.array, dtype=object), frame.crs).on(grid))
+    geometry = np.asarray(frame.geometry.array, dtype=object)
+    shapes = list(Shapes(geometry, frame.crs, frame).on(grid))
     boxes = _around(np.full((len(shapes), 4), np.nan), shapes)
     columns = {
         name: values_of(frame, name) for name in frame.columns if name != frame.geometry.name

@@ -90,7 +90,7 @@ def asked_of(where: Any, windows: Windows, crs: Any = None) -> Asked:
             return Asked.of_members([[area] for area in range(len(where))], len(where))
         where = geopandas.GeoSeries(where.geometry, crs=where.crs)
     if _is_file(where):
-        where = Shapes.of(where)
+        where = Shapes.of(where, crs)
     if isinstance(where, str) or _is_path(where):
         where = [where]
     listed = list(where) if isinstance(where, list | tuple | set | np.ndarray) else []

@@ -7,7 +7,7 @@ from typing import Any
 
 from explorer.grid.apart import read_apart
 from explorer.grid.projection import crs_of_text, text_of_crs
-from explorer.points.foreign import prepare
+from explorer.points.foreign import prepare, with_crs
 from explorer.trips.trips import Trips, read_trips
 
 __all__ = ["as_plain", "foreign_trips", "prepare"]
@@ -27,7 +27,7 @@ def foreign_trips(
     ----------
     content, name : what was sent, and what it is called, with its ending
     places, max_rows : as of `read_trips`
-    columns : user and weight, None where there is none
+    columns : user, weight and crs, None where there is none
     **how : as of `read_apart`
 
     Raises
@@ -57,7 +57,7 @@ def as_plain(
     max_rows: int = 0,
 ) -> dict[str, Any]:
     """What a reader finds, as plain values."""
-    trips = read_trips(content, places, name=name, max_rows=max_rows, **(columns or {}))
+    trips = read_trips(content, places, name=name, max_rows=max_rows, **with_crs(columns or {}))
     return {
         "x": trips.x,
         "y": trips.y,

@@ -140,8 +140,9 @@ def _boxes(shapes: Any, frame: Any, grid: Grid) -> tuple[Floats, list[Any]]:
         there = np.flatnonzero(~shapes.isna().to_numpy())
         is_box = shapely.equals(shapes.array[there], shapely.box(*boxes[there].T))
         return boxes, _polygons(shapes, there[~is_box], None, grid)
-    if shapes.crs is None:
+    if shapes.crs is None or shapes.crs.is_projected:
         _refuse_degrees(grid, shapes.bounds.to_numpy(dtype=np.float64))
+    if shapes.crs is None:
         shapes = shapes.set_crs(grid.crs)
     crs = grid.to_dict()["crs"]
     own = frame is not None and set(EDGES) <= set(getattr(frame, "columns", ()))

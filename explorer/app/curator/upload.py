@@ -41,19 +41,20 @@ def read_upload(
     lat: str = "",
     user: str = "",
     weight: str = "",
+    crs: str = "",
     **how: Any,
 ) -> Points:
     """Read uploaded bytes as points, in a process of their own.
 
     ``lon``, ``lat``, ``user`` and ``weight`` name columns; an empty place is guessed, an empty
-    user or weight is none.
+    user or weight is none. ``crs`` is that of the coordinates, as `foreign_crs` takes it.
 
     Raises
     ------
     InputError
         For an unknown ending, and as `foreign_points`, such as for more than `MOST_ROWS` rows.
     """
-    named = {"lon": lon, "lat": lat, "user": user, "weight": weight}
+    named = {"lon": lon, "lat": lat, "user": user, "weight": weight, "crs": crs}
     columns = {role: column or None for role, column in named.items()}
     return foreign_points(data, known_name(filename), columns, MOST_ROWS, **how)
 
@@ -118,7 +119,10 @@ class UploadForm:
         self._seen = ""
         self.weight_column = ui.TextInput(label="Weight column, if any", **wide)
         self.population = ui.TextInput(label="Population, if not the file's name", **wide)
-        typed = (*place, self.user_column, self.weight_column, *self.columns(wide), self.population)
+        # Shown once a file could not be read: few need it.
+        self.crs = ui.TextInput(label="CRS, such as EPSG:27700", visible=False, **wide)
+        typed = (*place, self.user_column, self.weight_column, *self.columns(wide), self.crs)
+        typed = (*typed, self.population)
         for widget in (*typed, self.unit):
             widget.refused = refused
         button = ui.Button(
@@ -167,13 +171,13 @@ class UploadForm:
         return lambda data, name, **how: read_upload(data, name, *columns, **how)
 
     def named_columns(self) -> list[str]:
-        """Columns of longitude, latitude, user and weight as typed now; empty where none is."""
-        fields = (self.lon_column, self.lat_column, self.user_column, self.weight_column)
+        """Columns of longitude, latitude, user and weight, and CRS, as typed; empty for none."""
+        fields = (self.lon_column, self.lat_column, self.user_column, self.weight_column, self.crs)
         return [field.value.strip() for field in fields]
 
     def ask_for_columns(self) -> None:
-        """A file could not be read: its columns may have to be named."""
-        self.lon_column.visible = self.lat_column.visible = True
+        """A file could not be read: its columns or its CRS may have to be named."""
+        self.lon_column.visible = self.lat_column.visible = self.crs.visible = True
 
     def order(self, data: bytes, name: str) -> Callable[..., OwnPoints[Any]]:
         """What reads the file with the extent that is typed now; takes how, as `read_apart`.

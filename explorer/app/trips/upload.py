@@ -28,12 +28,13 @@ class TripUploadForm(UploadForm):
 
     def reader(self) -> Callable[..., Any]:
         """What reads the file with the places that are named now."""
-        fields = {"user": self.user_column, "weight": self.weight_column}
+        fields = {"user": self.user_column, "weight": self.weight_column, "crs": self.crs}
         columns = {role: field.value.strip() or None for role, field in fields.items()}
         return partial(_read, places=self.places.value.strip() or "o,d", columns=columns)
 
     def ask_for_columns(self) -> None:
-        """The places stand in the open."""
+        """The places stand in the open; the CRS may have to be named."""
+        self.crs.visible = True
 
 
 def _read(data: bytes, filename: str, places: str, columns: dict[str, Any], **how: Any) -> Trips:

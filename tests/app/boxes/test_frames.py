@@ -71,6 +71,9 @@ def test_numbers_are_in_the_unit_of_the_map_and_never_degrees() -> None:
     np.testing.assert_array_equal(frames.read(BOXES, chosen)[0], BOXES)
     with pytest.raises(InputError, match="look like degrees"):
         frames.read([[13.39, 52.49, 13.4, 52.5]], chosen)
+    called_metres = gpd.GeoSeries([shapely.box(13.39, 52.49, 13.4, 52.5)], crs=PLACE.crs)
+    with pytest.raises(InputError, match="look like degrees"):
+        frames.read(called_metres, chosen)
 
 
 def test_what_is_no_polygon_is_refused_and_several_maps_take_rectangles_alone() -> None:

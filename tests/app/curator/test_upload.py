@@ -10,6 +10,7 @@ import pytest
 from explorer.app.curator.own import OwnPoints
 from explorer.app.curator.upload import UploadForm, read_upload
 from explorer.errors import InputError
+from explorer.grid.projection import LONLAT, as_crs, transform
 from tests.app import press
 
 
@@ -85,6 +86,33 @@ def test_ambiguous_columns_are_asked_for(places) -> None:
     assert visit.form.lon_column.visible
     visit.form.lon_column.value, visit.form.lat_column.value = "d_lon", "d_lat"
     visit.load(csv(**columns))
+    assert len(visit.used) == 1
+
+
+def test_metres_are_read_once_their_crs_is_named(places) -> None:
+    """The sentence asks for a CRS, and the form has a field for it: what it says helps."""
+    x, y = transform(LONLAT, as_crs(32631), places["lon"], places["lat"])
+    visit = Visit()
+    assert not visit.form.crs.visible
+    visit.load(csv(x=x, y=y))
+    assert "crs='EPSG:27700'" in visit.said.pop()
+    assert visit.form.crs.visible
+    for typed in ("/etc/passwd", "EPSG:1"):
+        visit.form.crs.value = typed
+        visit.load(csv(x=x, y=y))
+        assert "not a known CRS" in visit.said.pop()
+    for typed in ("EPSG:32631", "32631"):
+        visit.form.crs.value = typed
+        visit.load(csv(x=x, y=y))
+        own = visit.used.pop()
+        grid = own.grid(16)
+        assert grid.count(own.points).total == grid.count(places).total > 400
+        assert "taken as WGS 84 / UTM zone 31N" in " ".join(own.points.notes)
+    # Degrees are not taken for metres, and without the CRS they are read.
+    visit.load(csv(**places))
+    assert "leave out crs=..." in visit.said.pop()
+    visit.form.crs.value = ""
+    visit.load(csv(**places))
     assert len(visit.used) == 1
 
 

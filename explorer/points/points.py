@@ -267,6 +267,9 @@ def read_points(
      '1 row at longitude 0, latitude 0, which stands for a missing place, was left out.')
     """
     table, title = open_source(source, name, max_rows)
+    if lon is not None and lon == lat:
+        table.take(lon)
+        lon = lat = None
 
     def places(place: Place | None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         read = table.read(None if place is None else place.columns, None, None, None)
@@ -288,7 +291,8 @@ def read_points(
         named.get("time"),
     )
     add_arrays(columns, {role: value for role, value in asked.items() if role not in named})
-    notes += [*unused_users(table.names, user), *unread_weights(table.names, weight)]
+    notes = [*table.notes, *notes, *unused_users(table.names, user)]
+    notes += unread_weights(table.names, weight)
     labels = () if place is None else place.columns
     points = _clean(columns, known, labels, title, notes, keep_zero)
     if isinstance(source, str | Path):

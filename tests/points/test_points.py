@@ -324,7 +324,8 @@ REFUSED = [
     (b"\0\0\x27\x0a a shapefile", "several files"),
     (b"PAR1 damaged", "could not be read as Parquet"),
     (b"SQLite format 3\0damaged", "could not be read as GeoJSON"),
-    (b'{"a": 1}', "could not be read as GeoJSON"),
+    (b'{"a": 1', "could not be read as GeoJSON"),
+    (b'{"a": 1}', "neither features nor a list of objects"),
     (b"1,2\n3,4\n", "begin it with the names"),
     (b"a,b\n1,2\n", "No columns of longitude and latitude"),
     (b"lon,lat\n1,here\n", "check that the chosen columns hold numbers"),
@@ -342,7 +343,7 @@ REFUSED = [
     (parquet(a=[1], b=[2]), "No columns of longitude"),
     (geojson(box(0, 0, 1, 1)), "kind Polygon where points were expected"),
     (geojson(Point(0, 1), box(0, 0, 1, 1)), "kind Polygon where points were expected"),
-    (geojson(MultiPoint([(1, 1)])), "kind MultiPoint where points were expected"),
+    (geojson(MultiPoint([(1, 1), (2, 2)])), "MultiPoints of several points"),
     (GEO.set_geometry([box(0, 0, 1, 1)] * 3), "kind Polygon where points were expected"),
     ("https://example.org/p.csv", "Only files of this computer"),
     ("s3://bucket/p.parquet", "Only files of this computer"),
@@ -445,7 +446,7 @@ def test_a_damaged_description_of_a_geometry_is_refused() -> None:
         (json.dumps(described("linestring")).encode(), "as 'linestring'"),
         (json.dumps(described("WKB", kinds=["Polygon"])).encode(), "kind Polygon"),
         (json.dumps(described("WKB", crs="nonsense")).encode(), "not a known CRS"),
-        (json.dumps(described("WKB")).encode(), "could not be read as Parquet"),
+        (json.dumps(described("WKB")).encode(), "no geometry as WKB"),
     ]:
         file = io.BytesIO()
         pq.write_table(table.replace_schema_metadata({b"geo": about}), file)

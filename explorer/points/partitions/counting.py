@@ -17,17 +17,18 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
+from explorer.grid.geometry_columns import floats, point_coordinates
 from explorer.grid.grid import Progress
+from explorer.grid.parquet import unreadable
 from explorer.grid.plans import GridPlan, Plan
 from explorer.points.clipping import RULE
 from explorer.points.partitions.adding import JUDGED, Counted, Sum
 from explorer.points.partitions.checkpoint import Checkpoint
 from explorer.points.partitions.files import FileSet, Part, Wanted
-from explorer.points.partitions.listing import Listing, unreadable
+from explorer.points.partitions.listing import Listing
 from explorer.points.partitions.people import People
 from explorer.points.partitions.rows import owners, refuse, turned, usable
 from explorer.points.row_weights import whole_weights
-from explorer.points.sources.parquet import floats, places_of
 from explorer.points.tally import Tally
 
 Ints = NDArray[np.int64]
@@ -68,7 +69,8 @@ class Job:
         path = self.listing.paths[part.file]
         with self.listing.open(path) as opened:
             try:
-                texts = None if self.wanted.user is None else [self.wanted.user]
+                shape = self.wanted.column and self.wanted.column.repeated
+                texts = [name for name in (self.wanted.user, shape) if name]
                 # Long names repeated in every row stay a dictionary and cannot fill the memory.
                 file = pq.ParquetFile(opened, read_dictionary=texts, memory_map=False)
                 # Two columns of numbers gain nothing from threads, which cost a fifth of the time.
@@ -88,8 +90,8 @@ class Job:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], Ints | None, Ints | None]:
         """Places, users and records of the usable rows, as `read_points` has them."""
         wanted = self.wanted
-        if wanted.geometry:
-            x, y = places_of(batch[wanted.place[0]])
+        if wanted.column is not None:
+            x, y = point_coordinates(batch[wanted.column.name], wanted.column)
         else:
             x, y = (floats(batch[name]) for name in wanted.place)
         user, known = owners(batch, wanted, judged)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import PurePath
 from typing import Any
@@ -16,15 +16,23 @@ import pyproj
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
+from explorer.grid.geometry_columns import (
+    GeometryColumn,
+    described,
+    floats,
+    point_coordinates,
+)
+from explorer.grid.parquet import geometry_of
+from explorer.grid.parquet import look_at as look_at_column
 from explorer.grid.projection import LONLAT
 from explorer.grid.stated_crs import in_degrees
-from explorer.points.columns import Place, listed, unread_weights, unused_users
+from explorer.points.columns import Place, candidates, listed, unread_weights, unused_users
 from explorer.points.identity import JOINED, kind_of_ids
 from explorer.points.partitions.listing import Listing, list_files, refuse_gaps, refuse_twins
 from explorer.points.points import choose_place
 from explorer.points.populations import populations_of_files
-from explorer.points.sources.parquet import BATCH, floats, geometry_of, places_of
-from explorer.points.sources.tables import not_numbers
+from explorer.points.sources.parquet import BATCH
+from explorer.points.sources.tables import not_numbers, one_column
 
 # What one part is to hold, so that there is progress, and what is lost with a worker is little.
 PART_ROWS = 2**22
@@ -65,6 +73,8 @@ class Wanted:
     user: str | None = None
     weight: str | None = None
     keep_zero: bool = False
+    # What is in a column of shapes follows from the files, which the key of a count holds.
+    column: GeometryColumn | None = field(default=None, repr=False)
 
     @property
     def names(self) -> list[str]:
@@ -142,13 +152,22 @@ def look_at(
         digest.update(f"{title} {mark}\n".encode())
         if first is None:
             first = schema
-            shapes, own = geometry_of(schema)
+            look = partial(_values_of, listing, path)
+            column = geometry_of(schema, metadata, bool(candidates(schema.names)), look)
+            if lon is not None and lon == lat:
+                column, lon, lat = one_column(schema.names, column, look, lon), None, None
+            shapes, own = (None, None) if column is None else (column.name, column.crs)
             given = lon, lat, crs, user, weight, keep_zero
-            first_places = partial(_first_places, listing, shapes)
+            first_places = partial(_first_places, listing, column)
             wanted, known, notes = chosen(schema.names, shapes, own, *given, first_places)
+            if wanted.geometry and column is not None:
+                wanted = replace(wanted, column=column)
+                notes = [*([column.sentence] if column.found else []), *notes]
         _refuse_other(schema, first, wanted, title, PurePath(listing.paths[0]).name)
         if wanted.user is not None:
             kinds.add(kind_of_ids(schema.field(wanted.user).type))
+        if wanted.column is not None and not wanted.column.found:
+            _refuse_other_crs(wanted.column, described(schema, metadata.schema), listing, path)
         indices = _indices(metadata, wanted)
         for groups in _grouped(metadata, indices, title):
             rows = sum(metadata.row_group(g).num_rows for g in groups)
@@ -202,15 +221,15 @@ def chosen(
 
 
 def _first_places(
-    listing: Listing, shapes: str | None, place: Place | None
+    listing: Listing, column: GeometryColumn | None, place: Place | None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Coordinates of the first rows of the first file that has any."""
     for path in listing.paths:
         with listing.open(path) as opened:
-            names = [str(shapes)] if place is None else list(place.columns)
+            names = list(place.columns) if place is not None else [str(column and column.name)]
             for batch in pq.ParquetFile(opened).iter_batches(BATCH, columns=names):
-                if place is None:
-                    return places_of(batch[names[0]])
+                if place is None and column is not None:
+                    return point_coordinates(batch[names[0]], column)
                 return floats(batch[names[0]]), floats(batch[names[1]])
     return np.empty(0), np.empty(0)
 
@@ -231,8 +250,22 @@ def _refuse_other(
             raise not_numbers(name)
         if name == wanted.user and pa.types.is_nested(kind):
             raise InputError(f"The column {name!r} is {kind}; users are numbers or text.")
-    if wanted.geometry and geometry_of(schema) != geometry_of(first):
-        raise InputError(f"{title} has another geometry or CRS than {other}; write both alike.")
+        if wanted.geometry and name in wanted.place and kind != first.field(name).type:
+            raise InputError(f"{title} has another geometry than {other}; write both alike.")
+
+
+def _refuse_other_crs(
+    column: GeometryColumn, other: GeometryColumn | None, listing: Listing, path: str
+) -> None:
+    """Raise `InputError` for a file that describes another geometry than the first one."""
+    if other is None or (column.name, column.crs) != (other.name, other.crs):
+        title, first = PurePath(path).name, PurePath(listing.paths[0]).name
+        raise InputError(f"{title} has another geometry or CRS than {first}; write both alike.")
+
+
+def _values_of(listing: Listing, path: str, name: str) -> pa.Array:
+    with listing.open(path) as opened:
+        return look_at_column(pq.ParquetFile(opened), name)
 
 
 def _is_number(kind: pa.DataType) -> bool:

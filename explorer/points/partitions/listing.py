@@ -16,6 +16,7 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
 from explorer.errors import InputError
+from explorer.grid.parquet import unreadable
 
 _ENDINGS = (".parquet", ".geoparquet", ".parq", ".pq")
 # Two letters or more, so that a drive of Windows is not taken for one.
@@ -79,7 +80,7 @@ class Listing:
             except InputError:
                 raise
             except (pa.ArrowException, OSError, ValueError) as error:
-                raise unreadable(title) from error
+                raise unreadable(title, error) from error
 
 
 def list_files(source: Any) -> Listing:
@@ -152,11 +153,6 @@ def refuse_twins(listing: Listing, one: str, other: str) -> None:
             f"{PurePath(one).name} and {PurePath(other).name} are the same file, and its records "
             "would count twice; remove one of them."
         )
-
-
-def unreadable(title: str) -> InputError:
-    """The error for Parquet that cannot be read."""
-    return InputError(f"{title} could not be read as Parquet; it may be damaged, write it again.")
 
 
 def _content(listing: Listing, path: str) -> bytes:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from explorer.errors import InputError
 from explorer.grid.areas.areas import Areas
+from explorer.grid.geometry_columns import floats
 from explorer.grid.grid import Grid, Progress
 from explorer.grid.plans import GridPlan, Plan
 from explorer.points.area_counts import AreaCounts
@@ -29,7 +30,6 @@ from explorer.points.points import TURNED
 from explorer.points.populations import populations_of_files
 from explorer.points.row_weights import refuse_weight, whole_numbers
 from explorer.points.sources.opening import is_text, open_source
-from explorer.points.sources.parquet import floats
 from explorer.points.sources.text import SMALL, BadRow, TextTable
 from explorer.points.tally import Tally
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from explorer.errors import InputError
+from explorer.grid.geometry_columns import described
 from explorer.points.sources.geojson import GeoJSONFile
 from explorer.points.sources.parquet import ParquetTable
 from explorer.points.sources.tables import ArrayTable, Source
@@ -103,7 +104,7 @@ def _reader_of(file: Path | bytes, head: bytes, suffix: str) -> Reader:
         if isinstance(file, bytes):
             raise InputError("A Shapefile is several files; give a GeoPackage or GeoJSON instead.")
         return VectorFile
-    if head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
+    if head.removeprefix(b"\xef\xbb\xbf").lstrip(b" \t\r\n\x1e").startswith((b"{", b"[")):
         return GeoJSONFile
     if head.startswith(b"\x93NUMPY"):
         raise InputError("This file is a matrix of counts; use FrequencyMatrix.from_array for it.")
@@ -122,7 +123,7 @@ def _open_frame(source: Any, max_rows: int) -> Source:
         return ArrayTable(source, max_rows)
     if type(source).__name__ == "GeoSeries" and hasattr(source, "to_frame"):
         source = source.to_frame("geometry")
-    if type(source).__name__ == "GeoDataFrame" and hasattr(source, "geometry"):
+    if type(source).__name__ == "GeoDataFrame" and source.active_geometry_name is not None:
         return GeoFrame(source, max_rows)
     if hasattr(source, "columns") and hasattr(source, "iloc"):
         return ArrayTable({name: source[name] for name in source.columns}, max_rows)
@@ -130,7 +131,8 @@ def _open_frame(source: Any, max_rows: int) -> Source:
         import pyarrow as pa
 
         table = pa.table(source)
-        return ArrayTable(dict(zip(table.column_names, table.columns, strict=True)), max_rows)
+        columns = dict(zip(table.column_names, table.columns, strict=True))
+        return ArrayTable(columns, max_rows, described(table.schema))
     if isinstance(source, np.ndarray) and source.ndim == 2 and source.shape[1] == 2:
         return ArrayTable({"x": source[:, 0], "y": source[:, 1]}, max_rows)
     if isinstance(source, tuple | list) and len(source) == 2:

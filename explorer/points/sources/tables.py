@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -11,6 +11,13 @@ import pyproj
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
+from explorer.grid.geometry_columns import (
+    GeometryColumn,
+    place_column,
+    point_coordinates,
+    sample,
+)
+from explorer.points.columns import candidates, listed
 from explorer.points.identity import Users, codes
 
 # What a workstation holds: 200 million points are 3.2 GB. A public server gives less.
@@ -34,6 +41,10 @@ class Source(Protocol):
     names: tuple[str, ...]
     geometry: bool
     crs: pyproj.CRS | None
+    notes: tuple[str, ...]
+
+    def take(self, name: str) -> None:
+        """Have one column be the place, which ``place=None`` reads."""
 
     def read(
         self, place: tuple[str, str] | None, user: str | None, weight: str | None, time: str | None
@@ -45,13 +56,81 @@ class Source(Protocol):
         ...
 
 
-class ArrayTable:
+class Table:
+    """What sources say of the column that is their place, if one is.
+
+    Attributes
+    ----------
+    names : of the columns
+    column : that is the place, if one is and the source looks at values
+    geometry, crs : whether one column is the place, and its CRS
+    notes : sentences on what was taken as the place
+    """
+
+    names: tuple[str, ...] = ()
+    column: GeometryColumn | None = None
+    geometry: bool = False
+    crs: pyproj.CRS | None = None
+    notes: tuple[str, ...] = ()
+
+    def look(self, name: str) -> Any:
+        """Some values of a column, as an array."""
+        return np.empty(0)
+
+    def take(self, name: str) -> None:
+        """Have a column be the place; see `one_column`."""
+        self._place_at(one_column(self.names, self.column, self.look, name))
+
+    def _find(self, known: GeometryColumn | None) -> None:
+        """Have the place be what a table describes, or else the column whose values are places."""
+        if known is None and not candidates(self.names):
+            known = place_column(self.names, self.look)
+        self._place_at(known)
+
+    def _place_at(self, column: GeometryColumn | None) -> None:
+        if column is not None:
+            self.column, self.geometry, self.crs = column, True, column.crs
+            self.notes = (column.sentence,) if column.found else ()
+
+
+def one_column(
+    names: Sequence[str], known: GeometryColumn | None, look: Callable[[str], Any], name: str
+) -> GeometryColumn:
+    """The column that a person names as the place.
+
+    Parameters
+    ----------
+    names, known : columns of the table, and the one that is its place, if one is
+    look : as of `place_column`
+    name : of the column
+
+    Raises
+    ------
+    InputError
+        If it is not there, or holds no places.
+    """
+    if name not in names:
+        raise InputError(f"There is no column {name!r}; the columns are {listed(names)}.")
+    if known is not None and known.name == name and not known.found:
+        return known
+    column = place_column([name], look)
+    if column is None:
+        raise InputError(
+            f"The column {name!r} holds no places; choose one that does, or two of numbers with "
+            "lon=..., lat=..."
+        )
+    return column
+
+
+class ArrayTable(Table):
     """Columns that are in memory: a dict of arrays, a DataFrame of pandas or of Arrow."""
 
-    geometry = False
-    crs: pyproj.CRS | None = None
-
-    def __init__(self, columns: Mapping[Any, Any], max_rows: int = MAX_ROWS) -> None:
+    def __init__(
+        self,
+        columns: Mapping[Any, Any],
+        max_rows: int = MAX_ROWS,
+        column: GeometryColumn | None = None,
+    ) -> None:
         self._columns = {str(name): columns[name] for name in columns}
         self.names = tuple(self._columns)
         try:
@@ -61,16 +140,27 @@ class ArrayTable:
         if len(lengths) > 1:
             raise InputError("The columns differ in length; give arrays of equal length.")
         refuse_rows(max(lengths, default=0), max_rows)
+        self._find(column)
+        if self.column is not None and self.column.encoding == "objects":
+            self.crs = getattr(self._columns[self.column.name], "crs", None)
+
+    def look(self, name: str) -> Any:
+        """Some values of a column."""
+        return sample(self._columns[name])
 
     def read(
         self, place: tuple[str, str] | None, user: str | None, weight: str | None, time: str | None
     ) -> Columns:
         """Read named columns; without a copy where they are float64."""
-        assert place is not None, "a table without geometry is read by columns"
         take = self._columns
+        if place is not None:
+            x, y = (numbers(take[name], name) for name in place)
+        else:
+            assert self.column is not None, "a table without geometry is read by columns"
+            x, y = point_coordinates(take[self.column.name], self.column)
         return Columns(
-            numbers(take[place[0]], place[0]),
-            numbers(take[place[1]], place[1]),
+            x,
+            y,
             None if user is None else codes(take[user]),
             None if weight is None else numbers(take[weight], weight),
             None if time is None else np.asarray(take[time]),

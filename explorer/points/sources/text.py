@@ -13,13 +13,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as compute
 import pyarrow.csv as pc
-import pyproj
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
 from explorer.grid.gdal import MOST_FIELDS, check_fields
 from explorer.points.identity import codes
-from explorer.points.sources.tables import MAX_ROWS, Columns, refuse_rows
+from explorer.points.sources.tables import MAX_ROWS, Columns, Table, refuse_rows
 
 # Bytes of the longest row that is read.
 _BLOCK = 2**24
@@ -33,16 +32,13 @@ class BadRow(InputError):
     """A row does not go with the first line, or is longer than what is read at a time."""
 
 
-class TextTable:
+class TextTable(Table):
     """A delimited text file of which the first lines have been read.
 
     The delimiter is the one of comma, semicolon, tab and bar that the header holds most of; where
     semicolons delimit, each number may have a decimal comma or point of its own: one record never
     decides how the others are read.
     """
-
-    geometry = False
-    crs: pyproj.CRS | None = None
 
     def __init__(self, file: Path | bytes, max_rows: int = MAX_ROWS) -> None:
         self._file, self._max_rows = file, max_rows

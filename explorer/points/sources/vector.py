@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyproj
-from numpy.typing import NDArray
 
 from explorer.errors import InputError
 from explorer.grid import gdal
+from explorer.grid.geometry_columns import coordinates
+from explorer.grid.place_texts import refuse_shapes
 from explorer.grid.projection import as_crs
 from explorer.points.columns import listed
 from explorer.points.identity import codes
-from explorer.points.sources.tables import MAX_ROWS, Columns, numbers, refuse_rows
+from explorer.points.sources.tables import MAX_ROWS, Columns, Table, numbers, refuse_rows
 
 
-class VectorFile:
+class VectorFile(Table):
     """A GeoPackage or Shapefile, of which the header has been read."""
 
     def __init__(self, file: Path | bytes, max_rows: int = MAX_ROWS) -> None:
@@ -69,7 +69,7 @@ class VectorFile:
         return _columns(frame, place, user, weight, time)
 
 
-class GeoFrame:
+class GeoFrame(Table):
     """A GeoDataFrame."""
 
     geometry = True
@@ -85,30 +85,6 @@ class GeoFrame:
     ) -> Columns:
         """Read the geometry, or two named columns, and what else is named."""
         return _columns(self._frame, place, user, weight, time)
-
-
-def refuse_shapes(kinds: Sequence[str]) -> None:
-    """Raise `InputError` if what a file says it holds is something else than points."""
-    # "Unknown" are mixed kinds; they are looked at when they have been read.
-    other = [kind for kind in kinds if kind.split(" ")[0] not in {"Point", "Unknown"}]
-    if other:
-        raise InputError(
-            f"This file holds shapes of kind {other[0]} where points were expected; give points "
-            "here, and polygons as the boundary of a grid."
-        )
-
-
-def coordinates(shapes: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return x and y of an (n,) array of points, NaN for a null or an empty one; refuse others."""
-    import shapely
-
-    kinds = shapely.get_type_id(shapes)
-    other = shapes[(kinds != shapely.GeometryType.POINT) & (kinds != shapely.GeometryType.MISSING)]
-    refuse_shapes([str(shape.geom_type) for shape in other[:1]])
-    placed = ~(shapely.is_missing(shapes) | shapely.is_empty(shapes))
-    x, y = np.full((2, len(shapes)), np.nan)
-    x[placed], y[placed] = shapely.get_x(shapes[placed]), shapely.get_y(shapes[placed])
-    return x, y
 
 
 def _columns(

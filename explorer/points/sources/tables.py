@@ -142,7 +142,8 @@ class ArrayTable(Table):
         refuse_rows(max(lengths, default=0), max_rows)
         self._find(column)
         if self.column is not None and self.column.encoding == "objects":
-            self.crs = getattr(self._columns[self.column.name], "crs", None)
+            values = self._columns[self.column.name]
+            self.crs = getattr(getattr(values, "array", None), "crs", None)
 
     def look(self, name: str) -> Any:
         """Some values of a column."""

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from explorer.errors import InputError
-from explorer.grid.geometry_columns import SAMPLE, GeometryColumn, described, place_column
+from explorer.grid.geometry_columns import GeometryColumn, described
+from explorer.grid.geometry_values import SAMPLE, place_column
 from explorer.grid.place_texts import not_points, refuse_shapes
 
 # Rows of a column that are looked at until some values are seen.

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
-from explorer.grid.geometry_columns import floats, point_coordinates
+from explorer.grid.geometry_values import floats, point_coordinates
 from explorer.grid.grid import Progress
 from explorer.grid.parquet import unreadable
 from explorer.grid.plans import GridPlan, Plan

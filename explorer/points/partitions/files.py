@@ -16,12 +16,8 @@ import pyproj
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
-from explorer.grid.geometry_columns import (
-    GeometryColumn,
-    described,
-    floats,
-    point_coordinates,
-)
+from explorer.grid.geometry_columns import GeometryColumn, described
+from explorer.grid.geometry_values import floats, point_coordinates
 from explorer.grid.parquet import geometry_of
 from explorer.grid.parquet import look_at as look_at_column
 from explorer.grid.projection import LONLAT

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from explorer.errors import InputError
 from explorer.grid.areas.areas import Areas
-from explorer.grid.geometry_columns import floats
+from explorer.grid.geometry_values import floats
 from explorer.grid.grid import Grid, Progress
 from explorer.grid.plans import GridPlan, Plan
 from explorer.points.area_counts import AreaCounts

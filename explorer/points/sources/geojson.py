@@ -13,11 +13,8 @@ import numpy as np
 from explorer.errors import InputError
 from explorer.grid.gdal import check_fields, damaged
 from explorer.grid.geojson import Features
-from explorer.grid.geometry_columns import (
-    SAMPLE,
-    GeometryColumn,
-    point_coordinates,
-)
+from explorer.grid.geometry_columns import GeometryColumn
+from explorer.grid.geometry_values import SAMPLE, point_coordinates
 from explorer.grid.place_texts import not_points
 from explorer.points.identity import codes
 from explorer.points.sources.tables import (

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from explorer.errors import InputError
 from explorer.grid.gdal import check_fields
-from explorer.grid.geometry_columns import floats, point_coordinates
+from explorer.grid.geometry_values import floats, point_coordinates
 from explorer.grid.parquet import geometry_of, look_at, unreadable
 from explorer.points.columns import candidates
 from explorer.points.identity import codes
@@ -109,5 +109,3 @@ class ParquetTable(Table):
         numeric = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
         if not any(is_kind(kind) for is_kind in numeric):
             raise not_numbers(name)
-
-

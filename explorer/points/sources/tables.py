@@ -11,12 +11,8 @@ import pyproj
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
-from explorer.grid.geometry_columns import (
-    GeometryColumn,
-    place_column,
-    point_coordinates,
-    sample,
-)
+from explorer.grid.geometry_columns import GeometryColumn
+from explorer.grid.geometry_values import place_column, point_coordinates, sample
 from explorer.points.columns import candidates, listed
 from explorer.points.identity import Users, codes
 

@@ -10,7 +10,7 @@ import pyproj
 
 from explorer.errors import InputError
 from explorer.grid import gdal
-from explorer.grid.geometry_columns import coordinates
+from explorer.grid.geometry_values import coordinates
 from explorer.grid.place_texts import refuse_shapes
 from explorer.grid.projection import as_crs
 from explorer.points.columns import listed

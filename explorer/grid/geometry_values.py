@@ -23,6 +23,7 @@ from explorer.grid.place_texts import (
     without_srid,
     wkb_of_hex,
     written,
+    written_shapes,
 )
 from explorer.grid.projection import as_crs
 from explorer.grid.stated_crs import ASSUMED
@@ -41,7 +42,9 @@ _KINDS = {2: "LineString", 3: "Polygon", 4: "MultiPoint", 5: "MultiLineString", 
 _FIELDS = (("x", "y"), ("lon", "lat"), ("lng", "lat"), ("long", "lat"), ("longitude", "latitude"))
 
 
-def place_column(names: Sequence[str], look: Callable[[str], Any]) -> GeometryColumn | None:
+def place_column(
+    names: Sequence[str], look: Callable[[str], Any], of_points: bool = True
+) -> GeometryColumn | None:
     """The column whose values are places: WKB, texts, structs, or objects of shapely.
 
     Where several are, what is returned has a refusal that lists them.
@@ -50,8 +53,9 @@ def place_column(names: Sequence[str], look: Callable[[str], Any]) -> GeometryCo
     ----------
     names : of the columns that may be it
     look : returns some values of a column, as an array of Arrow or numpy
+    of_points : whether texts are of points alone, else of any shapes
     """
-    columns = (_recognised(name, look(name)) for name in names[:_MOST_LOOKED_AT])
+    columns = (_recognised(name, look(name), of_points) for name in names[:_MOST_LOOKED_AT])
     found = [replace(column, found=True) for column in columns if column is not None]
     found = [each for each in found if NAMED.search(each.name.lower())] or found
     if len(found) < 2:
@@ -165,7 +169,7 @@ def floats(column: pa.Array) -> Floats:
     return np.asarray(column.to_numpy(zero_copy_only=False))
 
 
-def _recognised(name: str, values: Any) -> GeometryColumn | None:
+def _recognised(name: str, values: Any, of_points: bool) -> GeometryColumn | None:
     if isinstance(values, np.ndarray) and values.dtype == object:
         held = [value for value in values.tolist() if value is not None and value == value]
         if held and all(hasattr(value, "geom_type") for value in held):
@@ -196,7 +200,7 @@ def _recognised(name: str, values: Any) -> GeometryColumn | None:
         return GeometryColumn(name, "WKB", as_crs(srid) if srid else None, srid=srid)
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
         return None
-    text = written(array.to_pylist(), name)
+    text = written(array.to_pylist(), name) if of_points else written_shapes(array.to_pylist())
     if text is None:
         return None
     srid = text.srid

@@ -89,7 +89,7 @@ def written(values: Sequence[str], name: str) -> Written | None:
     Examples
     --------
     >>> written(["SRID=27700;POINT (530000 180000)", "POINT EMPTY"], "geom")
-    Written(encoding='WKT', north_first=False, assumed=False, srid=27700)
+    Written(encoding='WKT', north_first=False, assumed=False, srid=27700, refusal='')
     >>> written(["(37.77, -122.42)", "(37.78, -122.41)"], "Location").north_first
     True
     >>> written(["13,4", "52,5"], "amount") is None
@@ -107,6 +107,25 @@ def written(values: Sequence[str], name: str) -> Written | None:
         first = fitting[0][0]
         srid = first["srid"] if encoding == "WKT" and first else None
         return Written(encoding, srid=int(srid or 0))
+    return None
+
+
+def written_shapes(values: Sequence[str]) -> Written | None:
+    """How a column writes shapes of any kind, from some of its values; None where it does not.
+
+    >>> written_shapes(["POLYGON ((0 0, 1 0, 1 1, 0 0))"])
+    Written(encoding='WKT', north_first=False, assumed=False, srid=0, refusal='')
+    """
+    known = {
+        "WKT": _SHAPE,
+        "hex WKB": re.compile(_PATTERNS["hex WKB"][0]),
+        "GeoJSON": re.compile(rf"(?s)^\s*\{{.*{_QUOTE}coordinates{_QUOTE}\s*:\s*\["),
+    }
+    for encoding, pattern in known.items():
+        matches = [pattern.match(value) for value in values if not re.match(_MISSING, value)]
+        if matches and all(matches):
+            srid = re.match(r"\s*SRID\s*=\s*(\d+)", values[0], re.IGNORECASE)
+            return Written(encoding, srid=0 if srid is None else int(srid[1]))
     return None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,9 +12,9 @@ import numpy as np
 from explorer.errors import InputError
 from explorer.grid import gdal
 from explorer.grid.geojson import Features
-from explorer.grid.plane import with_curved_edges
-from explorer.grid.projection import foreign_crs
-from explorer.grid.stated_crs import ASSUMED
+from explorer.grid.geometry_columns import described
+from explorer.grid.geometry_values import geometries, place_column
+from explorer.grid.parquet import look_at
 from explorer.grid.values import shown
 
 FORMATS = "GeoPackage, GeoJSON, GeoParquet or Shapefile"
@@ -95,7 +94,7 @@ def _read(
         if gdal.kind_of(given.file) is not None:
             with gdal.unnamed(given.file):
                 return _read_layer(given, columns, what, optional, texts)
-        if head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
+        if head.removeprefix(b"\xef\xbb\xbf").lstrip(b" \t\r\n\x1e").startswith((b"{", b"[")):
             return _read_geojson(given, columns, what, optional, texts)
     except InputError:
         raise
@@ -118,7 +117,6 @@ def _read_parquet(
     import geopandas
     import pyarrow as pa
     import pyarrow.parquet as pq
-    import shapely
 
     def opened_anew() -> Any:
         return pa.BufferReader(given.file) if isinstance(given.file, bytes) else given.file
@@ -126,22 +124,33 @@ def _read_parquet(
     with pq.ParquetFile(opened_anew()) as opened:
         schema, about = opened.schema_arrow, opened.metadata
         rows = about.num_rows
-        size = sum(about.row_group(n).total_byte_size for n in range(about.num_row_groups))
+        groups = [about.row_group(number) for number in range(about.num_row_groups)]
+        size = sum(group.total_byte_size for group in groups)
+        # What is repeated takes little in the file: each value of nested numbers has 8 bytes.
+        nested = [i for i in range(about.num_columns) if "." in about.schema.column(i).path]
+        size = max(size, 8 * sum(group.column(i).num_values for group in groups for i in nested))
     gdal.check_fields(len(schema.names))
-    raw = (schema.metadata or {}).get(b"geo")
-    if raw is None:
-        raise InputError(f"{given.name} is Parquet without a geometry; write it as GeoParquet.")
-    described = json.loads(raw)
-    shape = str(described["primary_column"])
-    facts = described["columns"][shape]
+    shapes_in = described(schema, about.schema)
+    if shapes_in is None:
+        texts_or_bytes = [field.name for field in schema if not pa.types.is_primitive(field.type)]
+
+        def look(name: str) -> Any:
+            with pq.ParquetFile(opened_anew()) as opened:
+                return look_at(opened, name)
+
+        shapes_in = place_column(texts_or_bytes, look, of_points=False)
+    if shapes_in is None:
+        raise InputError(
+            f"{given.name} is Parquet without a geometry; write it as GeoParquet, or with WKB or "
+            "WKT in a column."
+        )
+    if shapes_in.refusal:
+        raise InputError(f"{given.name} has several geometries; save it with one of them.")
+    shape = shapes_in.name
     has = [name for name in schema.names if name != shape]
     check_columns(has, columns, what)
     more = [name for name in has if _is_text(schema.field(name).type)][:most]
     columns = [*dict.fromkeys([*columns, *(name for name in optional if name in has), *more])]
-    if facts["encoding"] != "WKB":
-        raise InputError(
-            f"{given.name} stores shapes as {shown(facts['encoding'])}; write it with WKB."
-        )
     check_rows(rows, what)
     if size > MAX_BYTES:
         raise InputError(f"{given.name} unpacks to {size / 1e9:.1f} GB; simplify the polygons.")
@@ -156,21 +165,9 @@ def _read_parquet(
             column = column.unify_dictionaries()
             _check_text(column, name, what)
         made[name] = column.to_pandas().astype(object)
-    shapes = []
-    for chunk in table[shape].chunks:
-        chunk = chunk.storage if isinstance(chunk, pa.ExtensionArray) else chunk
-        held = chunk if isinstance(chunk, pa.DictionaryArray) else chunk.dictionary_encode()
-        different = shapely.from_wkb(held.dictionary.to_numpy(zero_copy_only=False))
-        number = held.indices.fill_null(len(different)).to_numpy(zero_copy_only=False)
-        shapes.append(np.array([*different, None], dtype=object)[number])
-    crs = facts.get("crs", "absent")
-    # The standard: no entry means degrees, an entry of null means unknown.
-    known = ASSUMED if crs == "absent" else None if crs is None else foreign_crs(crs)
-    whole = np.concatenate(shapes) if shapes else np.empty(0, object)
-    edges = facts.get("edges", "planar")
-    if edges != "planar" and known is not None and known.is_geographic:
-        whole = with_curved_edges(shapely.force_2d(whole), str(edges))
-    return geopandas.GeoDataFrame(made, geometry=whole, crs=known)
+    chunks = [geometries(chunk, shapes_in) for chunk in table[shape].chunks]
+    whole = np.concatenate(chunks) if chunks else np.empty(0, object)
+    return geopandas.GeoDataFrame(made, geometry=whole, crs=shapes_in.crs)
 
 
 def _is_text(kind: Any) -> bool:

@@ -37,7 +37,7 @@ class GeometryColumn:
     crs : of the coordinates; `ASSUMED` where a standard implies degrees, None where the table says
         that it is unknown, or says nothing
     kinds : kinds of shapes that the table promises, none where it promises nothing
-    spherical : whether edges are the shortest ways on a sphere
+    edges : "planar", "spherical" or another word of GeoParquet for the lines between corners
     text : how texts are written
     srid : that is the CRS, 0 for none
     refusal : why its places cannot be read, "" where they can
@@ -48,7 +48,7 @@ class GeometryColumn:
     encoding: str = "WKB"
     crs: pyproj.CRS | None = None
     kinds: tuple[str, ...] = ()
-    spherical: bool = False
+    edges: str = "planar"
     text: Written | None = None
     srid: int = 0
     refusal: str = ""
@@ -130,8 +130,10 @@ def _parquets_own(parquet: Any, metadata: Mapping[bytes, bytes]) -> list[Geometr
             known = crs_named(crs, metadata) if crs else ASSUMED
         except ValueError as error:
             raise damaged_description() from error
-        spherical = str(kind).startswith("Geography")
-        columns.append(GeometryColumn(leaf.path, "WKB", known, spherical=spherical))
+        along = re.search(r"algorithm=(\w+)", str(kind))
+        columns.append(
+            GeometryColumn(leaf.path, "WKB", known, edges=along[1] if along else "planar")
+        )
     return columns
 
 
@@ -153,8 +155,8 @@ def _of_geoarrow(schema: pa.Schema) -> list[GeometryColumn]:
         encoding = {"wkb": "WKB", "wkt": "WKT"}.get(kind, "GeoArrow")
         text = Written("WKT") if encoding == "WKT" else None
         kinds = () if encoding != "GeoArrow" or kind == "geometry" else (_GEOARROW.get(kind, kind),)
-        spherical = facts.get("edges", "planar") != "planar"
-        columns.append(GeometryColumn(field.name, encoding, crs, kinds, spherical, text))
+        edges = str(facts.get("edges", "planar"))
+        columns.append(GeometryColumn(field.name, encoding, crs, kinds, edges, text))
     return columns
 
 
@@ -170,7 +172,7 @@ def _of_geoparquet(
         encoding = str(about["encoding"])
         schema.field(name)
         kinds = [kinds] if isinstance(kinds, str) else [str(kind) for kind in kinds]
-        spherical = about.get("edges", "planar") != "planar"
+        edges = str(about.get("edges", "planar"))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise damaged_description() from error
     if encoding.upper() not in ("WKB", "WKT") and not pa.types.is_nested(schema.field(name).type):
@@ -185,7 +187,7 @@ def _of_geoparquet(
         known = own[0] if own else ASSUMED
     else:
         known = None if crs is None else foreign_crs(crs)
-    return GeometryColumn(name, encoding, known, tuple(kinds), spherical, text)
+    return GeometryColumn(name, encoding, known, tuple(kinds), edges, text)
 
 
 def damaged_description() -> InputError:

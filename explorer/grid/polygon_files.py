@@ -15,6 +15,7 @@ from explorer.grid.geojson import Features
 from explorer.grid.geometry_columns import described
 from explorer.grid.geometry_values import geometries, place_column
 from explorer.grid.parquet import look_at
+from explorer.grid.plane import with_curved_edges
 from explorer.grid.values import shown
 
 FORMATS = "GeoPackage, GeoJSON, GeoParquet or Shapefile"
@@ -117,6 +118,7 @@ def _read_parquet(
     import geopandas
     import pyarrow as pa
     import pyarrow.parquet as pq
+    import shapely
 
     def opened_anew() -> Any:
         return pa.BufferReader(given.file) if isinstance(given.file, bytes) else given.file
@@ -167,7 +169,10 @@ def _read_parquet(
         made[name] = column.to_pandas().astype(object)
     chunks = [geometries(chunk, shapes_in) for chunk in table[shape].chunks]
     whole = np.concatenate(chunks) if chunks else np.empty(0, object)
-    return geopandas.GeoDataFrame(made, geometry=whole, crs=shapes_in.crs)
+    known = shapes_in.crs
+    if shapes_in.edges != "planar" and known is not None and known.is_geographic:
+        whole = with_curved_edges(shapely.force_2d(whole), shapes_in.edges)
+    return geopandas.GeoDataFrame(made, geometry=whole, crs=known)
 
 
 def _is_text(kind: Any) -> bool:

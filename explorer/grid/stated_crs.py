@@ -52,7 +52,7 @@ def which_crs(
     given : int, str, CRS or None
         What a person says.
     places : returns x and y (n,) of the coordinates, or of the first of them; asked only where
-        both say something else
+        the CRS that is given is to be held against them
     instead : how else to go on, such as "or name the columns in metres", for a refusal
     least : part of the coordinates that has to fit the source's own CRS
     option : what a person says the CRS with, for a refusal
@@ -77,13 +77,15 @@ def which_crs(
         return LONLAT, ["The coordinates were taken as degrees of longitude and latitude."]
     if given is None or known == own:
         return known, []
-    if own is None or (isinstance(own, AssumedCRS) and known.is_geographic):
-        return known, [f"The coordinates were taken as {known.name}."]
-    x, y = places()
-    if not fits(own, x, y, least):
-        why = "degrees" if own.is_geographic else f"{own.name}, as the file says"
-        return known, [f"The coordinates were taken as {known.name}: they cannot be {why}."]
-    if isinstance(own, AssumedCRS):
+    taken = f"The coordinates were taken as {known.name}"
+    stated = own is not None and not isinstance(own, AssumedCRS)
+    # People live around the origin of a CRS of their own, and of no registered one.
+    if not stated and (known.is_geographic or (own is None and known.area_of_use is None)):
+        return known, [f"{taken}."]
+    if not fits(own or LONLAT, *places(), least, otherwise=own is not None):
+        why = "degrees" if own is None or own.is_geographic else f"{own.name}, as the file says"
+        return known, [f"{taken}." if own is None else f"{taken}: they cannot be {why}."]
+    if own is None or not stated:
         raise InputError(
             f"These coordinates are degrees of longitude and latitude, not {known.name}; leave out "
             f"{option}=...{instead}."
@@ -139,16 +141,16 @@ def refuse_metres(
     )
 
 
-def fits(crs: pyproj.CRS, x: Floats, y: Floats, least: float = 0.5) -> bool:
+def fits(crs: pyproj.CRS, x: Floats, y: Floats, least: float = 0.5, otherwise: bool = True) -> bool:
     """Whether more than a part of some coordinates, or all, can be in a CRS.
 
-    What is missing or 0 0 says nothing.
+    What is missing or 0 0 says nothing; where no other is there, the answer is ``otherwise``.
     """
     at = np.isfinite(x) & np.isfinite(y) & ((x != 0.0) | (y != 0.0))
     step = max(1, np.count_nonzero(at) // _SAMPLE) if least < 1.0 else 1
     x, y = x[at][::step], y[at][::step]
     if not len(x):
-        return True
+        return otherwise
 
     def enough(fine: NDArray[np.bool_]) -> bool:
         return bool(fine.all() if least == 1.0 else fine.mean() > least)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -270,13 +271,6 @@ def read_points(
     if lon is not None and lon == lat:
         table.take(lon)
         lon = lat = None
-
-    def places(place: Place | None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        read = table.read(None if place is None else place.columns, None, None, None)
-        return read.x, read.y
-
-    own = table.crs if table.geometry else None
-    place, known, notes = choose_place(table.names, table.geometry, own, lon, lat, crs, places)
     asked = {"user": user, "weight": weight, "time": time}
     named = {role: value for role, value in asked.items() if isinstance(value, str)}
     for column in named.values():
@@ -284,12 +278,17 @@ def read_points(
             raise InputError(
                 f"There is no column {column!r}; the columns are {listed(table.names)}."
             )
-    columns = table.read(
-        None if place is None else place.columns,
-        named.get("user"),
-        named.get("weight"),
-        named.get("time"),
+
+    @lru_cache
+    def read(place: Place | None) -> Columns:
+        others = (named.get(role) for role in asked)
+        return table.read(None if place is None else place.columns, *others)
+
+    own = table.crs if table.geometry else None
+    place, known, notes = choose_place(
+        table.names, table.geometry, own, lon, lat, crs, lambda place: read(place).places
     )
+    columns = read(place)
     add_arrays(columns, {role: value for role, value in asked.items() if role not in named})
     notes = [*table.notes, *notes, *unused_users(table.names, user)]
     notes += unread_weights(table.names, weight)

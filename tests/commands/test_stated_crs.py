@@ -145,6 +145,30 @@ def test_a_projected_crs_takes_columns_in_metres(
         assert re.search(r"^Q1 .* 60\.0$", capsys.readouterr().out, re.MULTILINE)
 
 
+@pytest.mark.parametrize("ending", ["csv", "parquet", "geojson"])
+def test_degrees_in_columns_of_any_name_are_not_metres(
+    ending: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Registered systems have their origin far from the land that they are for."""
+    path = tmp_path / f"points.{ending}"
+    frame = pd.DataFrame({"X": np.append(LON, 0.0), "Y": np.append(LAT, 0.0)})
+    if ending == "geojson":
+        shapes = geopandas.points_from_xy(frame["X"], frame["Y"])
+        without_label(geopandas.GeoSeries(shapes), path)
+        path.write_text(path.read_text().replace('{"type', '{"crs": null, "type', 1))
+    else:
+        frame.to_parquet(path) if ending == "parquet" else frame.to_csv(path, index=False)
+    sentence = refusal(capsys, "count", str(path), *HERE.split(), "--crs", "EPSG:27700")
+    assert "leave out --crs" in sentence
+    assert main(["count", str(path), *HERE.split()]) == 0
+    out, err = capsys.readouterr()
+    assert re.search(r"^Q1 .* 60\.0$", out, re.MULTILINE)
+    assert "taken as degrees" in err
+    # Around the origin of a CRS of one's own there are places.
+    near = GRID.count({"x": [-80.0, 60.0], "y": [50.0, -40.0]}, crs=GRID.crs)
+    assert near.total == 2
+
+
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_columns_called_degrees_that_hold_metres_are_read_with_a_crs(
     ending: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -27,11 +27,12 @@ from explorer.points.identity import JOINED, kind_of_ids
 from explorer.points.partitions.listing import Listing, list_files, refuse_gaps, refuse_twins
 from explorer.points.points import choose_place
 from explorer.points.populations import populations_of_files
-from explorer.points.sources.parquet import BATCH
 from explorer.points.sources.tables import not_numbers, one_column
 
 # What one part is to hold, so that there is progress, and what is lost with a worker is little.
 PART_ROWS = 2**22
+# Rows that are held against a CRS before all are read.
+_FIRST_ROWS = 4096
 # What a column of a row group may unpack to.
 MOST_BYTES = 2**30
 
@@ -223,7 +224,7 @@ def _first_places(
     for path in listing.paths:
         with listing.open(path) as opened:
             names = list(place.columns) if place is not None else [str(column and column.name)]
-            for batch in pq.ParquetFile(opened).iter_batches(BATCH, columns=names):
+            for batch in pq.ParquetFile(opened).iter_batches(_FIRST_ROWS, columns=names):
                 if place is None and column is not None:
                     return point_coordinates(batch[names[0]], column)
                 return floats(batch[names[0]]), floats(batch[names[1]])

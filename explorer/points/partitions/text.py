@@ -36,6 +36,8 @@ from explorer.points.tally import Tally
 Floats = NDArray[np.float64]
 # A line of two numbers has so many bytes, or more: how many rows there are is not known before.
 _BYTES = 20
+# Bytes of the rows that are held against a CRS before all are read.
+_FIRST_BYTES = 2**16
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,9 +194,12 @@ def look_at_text(source: str | PathLike[Any], columns: Mapping[str, Any]) -> Tex
 
     def places(place: Place | None) -> tuple[Floats, Floats]:
         assert place is not None, "a text has no geometry"
-        for _, batch in table.batches(place.columns, None, None):
-            return floats(batch[place.lon]), floats(batch[place.lat])
-        return np.empty(0), np.empty(0)
+        try:
+            batch = next(table.batches(place.columns, None, None, block=_FIRST_BYTES))[1]
+        except (BadRow, StopIteration):
+            # What is wrong is said once all are read.
+            return np.empty(0), np.empty(0)
+        return floats(batch[place.lon]), floats(batch[place.lat])
 
     zero = bool(columns.get("keep_zero"))
     wanted, known, notes = chosen(

@@ -30,6 +30,11 @@ class Columns:
     weight: NDArray[np.float64] | None = None
     time: NDArray[Any] | None = None
 
+    @property
+    def places(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """X and y."""
+        return self.x, self.y
+
 
 class Source(Protocol):
     """A table that has been looked at but not read."""

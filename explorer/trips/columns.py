@@ -15,6 +15,7 @@ _WORDS = {
     "o": {"o", "orig", "origin", "pickup", "start", "from"},
     "d": {"d", "dest", "destination", "dropoff", "end", "to"},
 }
+_CODES = "; where they hold codes or names of areas, add the coordinates of the areas' centres"
 _STOP = re.compile(r"(?:^|_)(?:s_?(\d+)|(?:stop|via)_?(\d*))(?:_|$)")
 
 
@@ -95,7 +96,7 @@ def _find(names: Sequence[str], choice: Choice, pairs: dict[str, list[Place]]) -
         )
     raise InputError(
         f"No columns of longitude and latitude were recognised as {said(part)}; name the two in "
-        f"place of its name, the columns are {listed(names)}."
+        f"place of its name, the columns are {listed(names)}{'' if pairs else _CODES}."
     )
 
 

@@ -58,6 +58,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     lines(tmp_path / "ragged.csv", "lon,lat", *rows, "13.4,52.5,7,8")
     legs = {"leave lng": LON, "leave lat": LAT, "arrive lng": TO_LON, "arrive lat": TO_LAT}
     csv(tmp_path / "legs.csv", **legs)
+    blocks = {"w_geocode": 60014001001000 + np.arange(N), "h_geocode": 60014038001000}
+    csv(tmp_path / "blocks.csv", **blocks, S000=np.arange(N))
     stops = {f"{p}_{a}": v for p in ("o", "s1", "s2") for a, v in ends.items()}
     csv(tmp_path / "trips.csv", **stops, d_lon=TO_LON, d_lat=TO_LAT)
     for name, shape in (
@@ -293,6 +295,20 @@ ADVICE = {
         f"trips legs.csv {TRIPS}",
         r"name the two as (lon:lat)",
         r"{line} --places 'leave lng:leave lat,arrive lng:arrive lat'",
+    ),
+    "codes of areas": Advice(
+        f"trips blocks.csv {TRIPS} --weight S000",
+        r"codes .* of areas, add the coordinates of the areas' centres",
+        mend=lambda folder: csv(
+            folder / "blocks.csv",
+            w_geocode=np.arange(N),
+            h_geocode=np.arange(N),
+            S000=np.arange(N),
+            o_lon=LON,
+            o_lat=LAT,
+            d_lon=TO_LON,
+            d_lat=TO_LAT,
+        ),
     ),
     "a place that is not there": Advice(
         f"trips trips.csv {TRIPS} --places o,home",

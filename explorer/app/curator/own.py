@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from glob import has_magic
@@ -23,6 +24,8 @@ from explorer.privacy.populations import (
 )
 
 Read = TypeVar("Read")
+# What `read_points` advises about a column that says how many each row stands for.
+_WEIGHT = re.compile(r"name it with weight=(['\"]).*?\1(?= to )")
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +64,11 @@ class OwnPoints(Generic[Read]):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences about how they were read; not safe to show."""
-        return tuple(self.points.notes)  # type: ignore[attr-defined]
+        """Sentences about how they were read, as the form of a file says it; not safe to show."""
+        notes: tuple[str, ...] = tuple(self.points.notes)  # type: ignore[attr-defined]
+        if not self.file:
+            return notes
+        return tuple(_WEIGHT.sub("name it as the weight column", note) for note in notes)
 
     def grid(self, side: int) -> Grid:
         """The declared extent with ``side`` x ``side`` cells."""

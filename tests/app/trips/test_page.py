@@ -257,7 +257,7 @@ def test_own_trips_are_read_on_a_declared_extent_and_counted_anew(page) -> None:
     rng = np.random.default_rng(3)
     table = {
         f"{place}_{axis}": rng.normal(middle, 0.01, 400)
-        for place in ("o", "s1", "d")
+        for place in ("o", "s1", "s2", "d")
         for axis, middle in (("lon", 2.35), ("lat", 48.85))
     }
     page.upload.places.value = "o,s1,d"
@@ -271,12 +271,19 @@ def test_own_trips_are_read_on_a_declared_extent_and_counted_anew(page) -> None:
     assert page.parts.data.matrix.shape == (64,) * 6
     page.state.put(side=16)
     assert page.parts.data.matrix.shape == (16,) * 6
-    weighed = pd.DataFrame(table).assign(n=3)
-    page.upload.weight_column.value = "n"
-    assert "50 times epsilon" in page.upload.about_unit.object
-    page.upload.file.param.update(value=weighed.to_csv(index=False).encode(), filename="trips.csv")
-    press.press(page, "Load these trips")
-    assert page.parts.data.matrix.total == 1200
+    weighed = pd.DataFrame(table).assign(n=3).to_csv(index=False).encode()
+    for column, total in (("", 400), ("n", 1200)):
+        page.upload.places.value = "o,s1,s2,d"
+        page.upload.weight_column.value = column
+        assert ("50 times epsilon" in page.upload.about_unit.object) == bool(column)
+        page.upload.file.param.update(value=weighed, filename="trips.csv")
+        press.press(page, "Load these trips")
+        # What is said of a column that is not read can be done in this form.
+        assert ("name it as the weight column" in page.message.sentence) == (not column)
+        assert page.parts.data.matrix.total == total
+        assert page.parts.data.matrix.shape == (16,) * 8
+        assert page.rectangles.places == ("from", "via s1", "via s2", "to")
+        assert len(page.maps.views) == 4
     page.upload.places.value = "o"
     page.upload.file.param.update(value=b"x", filename="trips.csv")
     press.press(page, "Load these trips")

@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,10 @@ import shapely
 from numpy.typing import ArrayLike, NDArray
 
 from explorer.errors import InputError
+from explorer.grid.delimited import Delimited
 from explorer.grid.extent import as_rectangles
 from explorer.grid.grid import Grid
+from explorer.grid.table_values import NotANumber, number
 from explorer.queries import geojson as rectangle_geojson
 from explorer.queries.boxes import DECIMALS
 from explorer.queries.geojson import EDGES, finite
@@ -70,16 +73,20 @@ def read_rectangles(
     content, label = content_of(source, name)
     if rectangle_geojson.is_geojson(content):
         boxes, names = rectangle_geojson.read(content, grid, label, MAX_RECTANGLES, note)
-    else:
-        boxes, names = _read_csv(content, grid, label)
-    names = [clean_name(name, number) for number, name in enumerate(names)]
-    for box, called in zip(boxes, names, strict=True):
+        return boxes, _checked_names(boxes, names, label)
+    return boxes_of(read_csv(content, label), grid)
+
+
+def _checked_names(boxes: Floats, names: Sequence[Any], label: str) -> list[str]:
+    """A name for each box; boxes that are inside out are refused by it."""
+    cleaned = [clean_name(name, number) for number, name in enumerate(names)]
+    for box, called in zip(boxes, cleaned, strict=True):
         if box[0] > box[2] or box[1] > box[3]:
             raise InputError(
                 f"The rectangle {called!r} in {label} is inside out; give west before east and "
                 "south before north."
             )
-    return boxes, names
+    return cleaned
 
 
 def write_rectangles(
@@ -151,52 +158,78 @@ def content_of(source: str | Path | bytes, name: str = "") -> tuple[bytes, str]:
     return content, label
 
 
-def _read_csv(content: bytes, grid: Grid, label: str) -> tuple[Floats, list[Any]]:
-    header, rows, point = csv_rows(content)
-    places = next((edges for edges in _HEADERS if set(edges) <= set(header)), None)
-    if places is None:
-        raise InputError(
-            f"{label} is neither GeoJSON nor CSV with the columns name,x0,y0,x1,y1; give one of "
-            "them."
-        )
-    check_number(rows, label)
-    at = [header.index(edge) for edge in places]
-    boxes, names = np.empty((len(rows), 4)), []
-    named = header.index("name") if "name" in header else -1
-    for number, row in enumerate(rows):
-        try:
-            boxes[number] = [float(row[column].translate(point)) for column in at]
-        except (ValueError, IndexError):
-            boxes[number] = np.nan
-        if not np.isfinite(boxes[number]).all():
-            raise InputError(
-                f"Row {number + 1} of {label} lacks a number in {', '.join(places)}; mend it."
-            )
-        names.append(row[named] if 0 <= named < len(row) else None)
-    refuse_degrees(boxes, grid, label)
-    return boxes, names
+@dataclass(frozen=True)
+class CSVRows:
+    """The rows of a CSV file of boxes.
+
+    Attributes
+    ----------
+    label : what to call the file
+    header : names of the columns in small letters
+    rows : values of each row, one for each column
+    lines : the line of the file in which each row begins
+    delimiter : between values
+    """
+
+    label: str
+    header: list[str]
+    rows: list[list[str]]
+    lines: list[int]
+    delimiter: str
+
+    def column(self, name: str) -> list[str]:
+        """The values of a column."""
+        at = self.header.index(name)
+        return [row[at] for row in self.rows]
+
+    def numbers(self, row: int, columns: Sequence[str], wanted: str) -> list[float]:
+        """Finite numbers of one row; ``wanted`` ends the sentence that refuses anything else."""
+        begin = f"Line {self.lines[row]} of {self.label}"
+        values = []
+        for name in columns:
+            try:
+                value = number(self.rows[row][self.header.index(name)], self.delimiter)
+            except NotANumber as kind:
+                raise InputError(f"{begin} has {kind} and no number in {name}; {wanted}.") from None
+            if not np.isfinite(value):
+                raise InputError(f"{begin} lacks a number in {name}; {wanted}.")
+            values.append(value)
+        return values
 
 
-def csv_rows(content: bytes) -> tuple[list[str], list[list[str]], dict[int, int]]:
-    """Header in small letters, the rows below it, and what makes decimal points of commas.
+def read_csv(content: bytes, label: str) -> CSVRows:
+    """Names of columns and the rows below them; none of either for what is no CSV.
 
-    Without a header, such as of what is no text, all are empty.
+    Raises
+    ------
+    InputError
+        For a row with more values than there are columns, and for quotes that are not closed.
     """
     try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = content.decode("latin-1")
-    first = text.lstrip().partition("\n")[0]
-    delimiter = max(",;\t", key=first.count)
-    try:
-        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
-    except csv.Error:
-        rows = []
-    rows = [row for row in rows if any(cell.strip() for cell in row)]
-    header = [cell.strip().lower() for cell in rows[0]] if rows and "\0" not in text else []
-    # Where semicolons delimit, numbers may have decimal commas.
-    point: dict[int, int] = str.maketrans(",", ".") if delimiter == ";" else {}
-    return header, rows[1:], point
+        table = Delimited(content)
+    except InputError:
+        return CSVRows(label, [], [], [], ",")
+    header = [name.strip().lower() for name in table.names]
+    records = table.records()
+    # Spreadsheets leave out empty cells at the end of a row.
+    rows = [[*row, *[""] * (len(header) - len(row))] for _, row in records]
+    return CSVRows(label, header, rows, [line for line, _ in records], table.delimiter)
+
+
+def boxes_of(table: CSVRows, grid: Grid) -> tuple[Floats, list[str]]:
+    """Boxes (n, 4) and names of a table with columns of edges; see `read_rectangles`."""
+    places = next((edges for edges in _HEADERS if set(edges) <= set(table.header)), None)
+    if places is None:
+        raise InputError(
+            f"{table.label} is neither GeoJSON nor CSV with the columns name,x0,y0,x1,y1; give one "
+            "of them."
+        )
+    check_number(table.rows, table.label)
+    rows = range(len(table.rows))
+    boxes = np.array([table.numbers(row, places, "give all four edges") for row in rows])
+    refuse_degrees(boxes, grid, table.label)
+    names = table.column("name") if "name" in table.header else [None] * len(boxes)
+    return boxes, _checked_names(boxes, names, table.label)
 
 
 def check_number(rows: Sequence[Any], label: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import lzma
@@ -11,7 +10,8 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +23,7 @@ from explorer.grid import gdal
 from explorer.grid.grid import Grid
 from explorer.grid.pieces import Shapes
 from explorer.grid.polygon_files import check_columns, read_frame
-from explorer.queries.files import (
-    MAX_RECTANGLES,
-    content_of,
-    csv_rows,
-    read_rectangles,
-)
+from explorer.queries.files import MAX_RECTANGLES, CSVRows, boxes_of, content_of, read_csv
 from explorer.queries.geojson import EDGES, is_geojson, read_shapes
 from explorer.queries.name_columns import MOST_COLUMNS, USUAL, offered, usual, values_of
 from explorer.queries.shapes import shape_of_text
@@ -179,24 +174,22 @@ def _has_own_crs(content: bytes) -> bool:
 
 
 def _of_csv(content: bytes, grid: Grid, label: str, name_column: str) -> RangeFile:
-    header, rows, _ = csv_rows(content)
-    if "wkt" not in header:
-        boxes, _ = read_rectangles(content, grid, label)
+    table = read_csv(content, label)
+    if "wkt" not in table.header:
+        boxes, _ = boxes_of(table, grid)
         shapes: list[Any] = [None] * len(boxes)
     else:
-        shapes = list(_polygons_of(rows, header.index("wkt"), label))
+        shapes = list(_polygons_of(table))
         boxes = np.full((len(shapes), 4), np.nan)
         plain = np.array([each is None for each in shapes], dtype=bool)
         if plain.any():
-            left = [row for row, alone in zip(rows, plain, strict=True) if alone]
-            boxes[plain] = read_rectangles(_table(header, left), grid, label)[0]
+            rows, lines = list(compress(table.rows, plain)), list(compress(table.lines, plain))
+            boxes[plain] = boxes_of(replace(table, rows=rows, lines=lines), grid)[0]
         shapes = [
             None if each is None else Shapes(np.array([each]), None).on(grid)[0] for each in shapes
         ]
-    columns = {
-        name: [row[at] if at < len(row) else None for row in rows]
-        for at, name in enumerate(header)
-        if name and name not in _NOTED
+    columns: dict[str, list[str]] = {
+        name: table.column(name) for name in table.header if name and name not in _NOTED
     }
     asked = name_column.strip().lower()
     # Here everything is a text: what holds numbers alone is a name only where it is called so.
@@ -210,21 +203,15 @@ def _numbers(cells: Sequence[str | None]) -> bool:
     return bool(said) and all(_NUMBER.fullmatch(each.strip()) for each in said)
 
 
-def _polygons_of(rows: Sequence[Sequence[str]], at: int, label: str) -> Iterable[Any]:
-    for number, row in enumerate(rows, 1):
-        text = row[at].strip() if at < len(row) else ""
+def _polygons_of(table: CSVRows) -> Iterable[Any]:
+    for line, text in zip(table.lines, table.column("wkt"), strict=True):
         try:
-            yield shape_of_text(text) if text else None
+            yield shape_of_text(text.strip()) if text.strip() else None
         except ValueError as error:
             raise InputError(
-                f"Row {number} of {label} has a wkt that is no polygon; give POLYGON ((x y, ...))."
+                f"Line {line} of {table.label} has a wkt that is no polygon; give "
+                "POLYGON ((x y, ...))."
             ) from error
-
-
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bytes:
-    text = io.StringIO(newline="")
-    csv.writer(text, lineterminator="\n").writerows([header, *rows])
-    return text.getvalue().encode()
 
 
 def _of_polygons(content: bytes, kind: str, grid: Grid, label: str, name_column: str) -> RangeFile:

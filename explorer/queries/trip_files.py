@@ -20,8 +20,8 @@ from explorer.queries.files import (
     check_number,
     clean_name,
     content_of,
-    csv_rows,
     no_formula,
+    read_csv,
     read_rectangles,
     refuse_degrees,
 )
@@ -56,27 +56,18 @@ def read_trip_boxes(
         For a file that is missing, too large, or has something else in it.
     """
     content, label = content_of(source, name)
-    header, rows, point = csv_rows(content)
-    at = _columns(header, domain, label)
-    check_number(rows, label)
-    boxes = np.full((len(rows), len(domain.grids), 4), np.nan)
-    named, names = header.index("name") if "name" in header else -1, []
-    for number, row in enumerate(rows):
-        for place, columns in at.items():
-            texts = [row[column].strip() if column < len(row) else "" for column in columns]
-            if not any(texts):
-                continue
-            try:
-                boxes[number, place] = [float(text.translate(point)) for text in texts]
-                sound = bool(np.isfinite(boxes[number, place]).all())
-            except ValueError:
-                sound = False
-            if not sound:
-                raise InputError(
-                    f"Row {number + 1} of {label} lacks a number of {domain.names[place]}; give "
-                    "all four edges, or none for anywhere."
-                )
-        names.append(clean_name(row[named] if 0 <= named < len(row) else None, number))
+    table = read_csv(content, label)
+    at = _columns(table.header, domain, label)
+    check_number(table.rows, label)
+    boxes = np.full((len(table.rows), len(domain.grids), 4), np.nan)
+    for place, columns in at.items():
+        cells = zip(*map(table.column, columns), strict=True)
+        for row, texts in enumerate(cells):
+            if any(text.strip() for text in texts):
+                wanted = "give all four edges, or none for anywhere"
+                boxes[row, place] = table.numbers(row, columns, wanted)
+    given = table.column("name") if "name" in table.header else [None] * len(boxes)
+    names = [clean_name(name, row) for row, name in enumerate(given)]
     for place in at:
         _check(boxes[:, place], domain.grids[place], label, names)
     return boxes, names
@@ -145,9 +136,9 @@ def write_trip_boxes(
     return text.getvalue()
 
 
-def _columns(header: list[str], domain: TripDomain, label: str) -> dict[int, list[int]]:
+def _columns(header: list[str], domain: TripDomain, label: str) -> dict[int, list[str]]:
     """Columns of the four edges of every place that has them."""
-    found: dict[int, list[int]] = {}
+    found: dict[int, list[str]] = {}
     for column in header:
         word, _, edge = column.rpartition("_")
         if edge != EDGES[0] or not word:
@@ -158,7 +149,7 @@ def _columns(header: list[str], domain: TripDomain, label: str) -> dict[int, lis
         place = place_of(word, domain.names)
         if place in found:
             raise InputError(f"{label} has boxes of {domain.names[place]} twice; give them once.")
-        found[place] = [header.index(each) for each in own]
+        found[place] = own
     if not found:
         wanted = ",".join(f"{domain.names[0]}_{edge}" for edge in EDGES)
         raise InputError(

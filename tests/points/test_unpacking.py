@@ -77,11 +77,11 @@ FILES = {
     "header": (header, "points.csv", 30 * MB, "columns, 1,000 at most", 60),
     "cell": (
         lambda: b"lon,lat\n1," + b"2" * 100 * MB + b"\n",
-        *("points.csv", 101 * MB, "a row is longer than 16 MB", 190),
+        *("points.csv", 101 * MB, "line 2 is longer than 16 MB", 190),
     ),
     "quote": (
         lambda: b'lon,lat\n1,"' + b"2,3\n" * 25 * MB,
-        *("points.csv", 101 * MB, "could not be read as a table", 250),
+        *("points.csv", 101 * MB, "line 2 is longer than 16 MB", 250),
     ),
 }
 

@@ -116,7 +116,7 @@ def test_boxes_and_polygons_stand_in_one_csv() -> None:
         (b"PK\x03\x04 broken", "not a zipped Shapefile"),
         (b"SQLite format 3\0 broken", "could not be read"),
         (b"PAR1 broken", "could not be read"),
-        (b"name,wkt\nA,POLYGON ((\n", "Row 1 of x has a wkt that is no polygon"),
+        (b"name,wkt\nA,POLYGON ((\n", "Line 2 of x has a wkt that is no polygon"),
         (b"name,wkt\nA,POINT (1 2)\n", "a Point"),
         (b"junk", "neither GeoJSON nor CSV"),
         (b'{"type": "FeatureCollection", "features": []}', "holds no rectangle"),

@@ -41,7 +41,7 @@ def test_other_words_decimal_commas_and_a_place_left_out() -> None:
         ("name,x0,y0,x1,y1\na,0,0,1,1\n", "no CSV with columns of places such as name,o_x0"),
         ("via_x0,via_y0,via_x1,via_y1\n0,0,1,1\n", "no place 'via'"),
         ("o_x0,o_y0,o_x1\n0,0,1\n", "lacks some of o_x0, o_y0, o_x1, o_y1"),
-        ("o_x0,o_y0,o_x1,o_y1\n0,0,1,\n", "Row 1 of it.csv lacks a number of o"),
+        ("o_x0,o_y0,o_x1,o_y1\n0,0,1,\n", "Line 2 of it.csv lacks a number in o_y1"),
         ("o_x0,o_y0,o_x1,o_y1\n0,0,1,inf\n", "lacks a number"),
         ("o_x0,o_y0,o_x1,o_y1\n0,0,-1,1\n", "'Q1' in it.csv is inside out"),
         ("o_x0,o_y0,o_x1,o_y1\n2.3,48.8,2.4,48.9\n", "look like degrees"),

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from explorer.errors import InputError
 from explorer.grid.areas.areas import Areas
+from explorer.grid.delimited import BadRow
 from explorer.grid.geometry_values import floats
 from explorer.grid.grid import Grid, Progress
 from explorer.grid.plans import GridPlan, Plan
@@ -30,7 +31,7 @@ from explorer.points.points import TURNED
 from explorer.points.populations import populations_of_files
 from explorer.points.row_weights import refuse_weight, whole_numbers
 from explorer.points.sources.opening import is_text, open_source
-from explorer.points.sources.text import SMALL, BadRow, TextTable
+from explorer.points.sources.text import TextTable
 from explorer.points.tally import Tally
 
 Floats = NDArray[np.float64]
@@ -122,15 +123,10 @@ class TextPoints(Unheld):
         )
 
     def _counted(self, plan: Plan, bound: int | None, progress: Progress | None) -> CountedText:
-        try:
-            return self._counted_by(SMALL, plan, bound, progress)
-        except BadRow:
-            # In large blocks it may be none, and if it is, that is said as it is of points that
-            # are read whole.
-            return self._counted_by(None, plan, bound, progress)
+        return self.table.settled(lambda: self._counted_once(plan, bound, progress))
 
-    def _counted_by(
-        self, block: int | None, plan: Plan, bound: int | None, progress: Progress | None
+    def _counted_once(
+        self, plan: Plan, bound: int | None, progress: Progress | None
     ) -> CountedText:
         wanted, judged, tally = self.wanted, np.zeros(JUDGED, np.int64), Tally(plan.size)
         people, held = People(), Held.none()
@@ -138,7 +134,7 @@ class TextPoints(Unheld):
         fault: InputError | None = None
         east, north = wanted.place
         asked = (east, north), wanted.user, wanted.weight
-        for done, batch in self.table.batches(*asked, block=block):
+        for done, batch in self.table.batches(*asked):
             user, known = owners(batch, wanted, judged)
             x, y, keep = usable(floats(batch[east]), floats(batch[north]), wanted, known, judged)
             x, before = turned(x, wanted.degrees), x
@@ -195,11 +191,16 @@ def look_at_text(source: str | PathLike[Any], columns: Mapping[str, Any]) -> Tex
     def places(place: Place | None) -> tuple[Floats, Floats]:
         assert place is not None, "a text has no geometry"
         try:
-            batch = next(table.batches(place.columns, None, None, block=_FIRST_BYTES))[1]
-        except (BadRow, StopIteration):
+            rows = table.settled(
+                lambda: next(table.batches(place.columns, None, None, block=_FIRST_BYTES), None),
+                whole=False,
+            )
+        except BadRow:
             # What is wrong is said once all are read.
+            rows = None
+        if rows is None:
             return np.empty(0), np.empty(0)
-        return floats(batch[place.lon]), floats(batch[place.lat])
+        return floats(rows[1][place.lon]), floats(rows[1][place.lat])
 
     zero = bool(columns.get("keep_zero"))
     wanted, known, notes = chosen(

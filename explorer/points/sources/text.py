@@ -1,13 +1,11 @@
-"""CSV and TSV, read block by block."""
+"""CSV and TSV as columns, read block by block."""
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,75 +14,46 @@ import pyarrow.csv as pc
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
-from explorer.grid.gdal import MOST_FIELDS, check_fields
+from explorer.grid.delimited import BadRow, Delimited, recoded
+from explorer.grid.table_values import NotANumber, numbers
 from explorer.points.identity import codes
 from explorer.points.sources.tables import MAX_ROWS, Columns, Table, refuse_rows
 
-# Bytes of the longest row that is read.
-_BLOCK = 2**24
-#: Bytes at a time where blocks are not kept: PyArrow reads some thirty of them ahead.
-SMALL = 2**20
-_HEAD = 2**16
+# Bytes that are parsed at a time, on all cores.
+_PARSED = 2**20
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
+# What the parser takes for a number.
+_USUAL = r"^-?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$"
+_WRAPPED = r'(?s)^"(.*)"$'
 
 
-class BadRow(InputError):
-    """A row does not go with the first line, or is longer than what is read at a time."""
-
-
-class TextTable(Table):
-    """A delimited text file of which the first lines have been read.
-
-    The delimiter is the one of comma, semicolon, tab and bar that the header holds most of; where
-    semicolons delimit, each number may have a decimal comma or point of its own: one record never
-    decides how the others are read.
-    """
+class TextTable(Delimited, Table):
+    """A delimited text file as a source of points."""
 
     def __init__(self, file: Path | bytes, max_rows: int = MAX_ROWS) -> None:
-        self._file, self._max_rows = file, max_rows
-        with self._open() as opened:
-            head = opened.read(_HEAD)
-        #: Bytes of the file.
-        self.size = len(file) if isinstance(file, bytes) else file.stat().st_size
-        self._encoding = "utf8"
-        try:
-            # A character may be cut at the end of what was read.
-            text = head[: head.rfind(b"\n") + 1 or len(head)].decode("utf-8-sig")
-        except UnicodeDecodeError:
-            self._encoding = "latin1"
-            text = head.decode("latin1")
-        lines = text.splitlines()
-        if len(head) == _HEAD and b"\n" not in head and b"\r" not in head:
-            raise InputError(
-                "The first line of this file is longer than 64 kB; begin it with the names of the "
-                f"columns, {MOST_FIELDS:,} at most."
-            )
-        if not lines or not lines[0].strip() or "\0" in text:
-            raise InputError("This file could not be read as a table; give CSV with a header.")
-        self._delimiter = max(",;\t|", key=lines[0].count)
-        self.names = tuple(next(csv.reader(lines[:1], delimiter=self._delimiter)))
-        check_fields(len(self.names))
-        if all(_is_number(name) for name in self.names):
-            raise InputError(
-                "The first line of this file holds numbers; begin it with the names of the "
-                "columns, such as lon,lat."
-            )
+        super().__init__(file)
+        self._max_rows = max_rows
         # Such numbers are read as text first.
-        self._commas = self._delimiter == ";"
+        self._as_text = self.delimiter == ";"
 
     def read(
         self, place: tuple[str, str] | None, user: str | None, weight: str | None, time: str | None
     ) -> Columns:
         """Read named columns; numbers as float64, everything else as text."""
         assert place is not None, "a text file is read by columns"
-        parts: dict[str, list[pa.Array]] = {}
-        for _, batch in self.batches(place, user, weight, time):
-            for name, read in batch.items():
-                parts.setdefault(name, []).append(read)
+
+        def parts() -> dict[str, list[pa.Array]]:
+            read: dict[str, list[pa.Array]] = {}
+            for _, batch in self.batches(place, user, weight, time):
+                for name, column in batch.items():
+                    read.setdefault(name, []).append(column)
+            return read
+
+        arrays = self.settled(parts)
         figures = [name for name in (*place, weight) if name is not None]
         kinds = {name: pa.string() for name in (user, time) if name is not None}
         kinds |= dict.fromkeys(figures, pa.float64())
-        columns = {name: _joined(parts.pop(name, []), kind) for name, kind in kinds.items()}
+        columns = {name: _joined(arrays.pop(name, []), kind) for name, kind in kinds.items()}
         return Columns(
             columns[place[0]],
             columns[place[1]],
@@ -103,76 +72,131 @@ class TextTable(Table):
     ) -> Iterator[tuple[float, dict[str, pa.Array]]]:
         """Named columns block by block, numbers as float64 and everything else as text.
 
-        Before each stands the fraction of the file that has been read.
+        Before each stands the fraction of the file that has been read. It goes through the file
+        once, with one way of quoting (`settled` tries others), ``block`` bytes at a time.
 
         Raises
         ------
         BadRow
-            For one that is none of this table, is longer than ``block`` bytes (16 MB by default),
-            or has a line break in it where a block ends.
+            For a line that is no record of this table, and for one without a number where there
+            should be one.
         InputError
             For columns that are there twice.
         """
-        for name in place:
+        figures = [name for name in (*place, weight) if name is not None]
+        texts = [name for name in (user, time) if name is not None]
+        for name in (*figures, *texts):
             if self.names.count(name) > 1:
                 raise InputError(f"Two columns have the name {name!r}; rename one of them.")
-        types = {name: pa.string() for name in (user, time) if name is not None}
-        figures = [name for name in (*place, weight) if name is not None]
-        types |= dict.fromkeys(figures, pa.string() if self._commas else pa.float64())
-        commas = set(figures) if self._commas else set()
         rows = 0
+        commas: dict[str, set[str]] = {name: set() for name in figures}
+        for done, begin, part in self.blocks(block):
+            columns = self._columns(part, begin, figures, texts)
+            for name in figures:
+                if not pa.types.is_floating(columns[name].type):
+                    columns[name] = self._numbers(name, columns[name], part, begin, commas[name])
+            table = pa.table(columns)
+            rows += table.num_rows
+            refuse_rows(rows, self._max_rows)
+            for batch in table.to_batches():
+                yield done, {name: batch[name] for name in columns}
+
+    def _columns(
+        self, block: memoryview, begin: int, figures: list[str], texts: list[str]
+    ) -> dict[str, pa.ChunkedArray]:
+        """Columns of a block, those of numbers as text where one of them is none."""
+        if not self._as_text:
+            try:
+                return self._parsed(block, figures, texts)
+            except pa.ArrowInvalid:
+                self.refuse_fault(block, begin)
+                self._as_text = True
         try:
-            with self._open() as opened, self._reader(opened, types, block) as reader:
-                for batch in reader:
-                    rows += batch.num_rows
-                    refuse_rows(rows, self._max_rows)
-                    read = {name: batch[name] for name in types}
-                    read |= {name: _with_commas(read[name]) for name in commas}
-                    yield min(opened.tell() / self.size, 1.0), read
-        except InputError:
-            raise
-        except (pa.ArrowException, OSError, ValueError, KeyError) as error:
-            raise BadRow(
-                f"This file could not be read as a table{self._reason(error)}; check that the "
-                "chosen columns hold numbers and every row has all columns."
-            ) from error
+            return self._parsed(block, [], [*figures, *texts])
+        except pa.ArrowInvalid as error:
+            self.refuse_fault(block, begin)
+            blank = rb"(?m)^ +\r?$" if self.delimiter == "\t" else rb"(?m)^[ \t]+\r?$"
+            mended = re.sub(blank, b"", recoded(block))
+            try:
+                return self._parsed(memoryview(mended), [], [*figures, *texts])
+            except pa.ArrowInvalid:
+                line = self.line_of(block, begin, 0)
+                raise BadRow(
+                    f"A row from line {line} of this file on could not be read; save it again as "
+                    "CSV in UTF-8.",
+                    line,
+                ) from error
 
-    def _open(self) -> IO[bytes]:
-        return io.BytesIO(self._file) if isinstance(self._file, bytes) else self._file.open("rb")
-
-    def _reader(
-        self, opened: IO[bytes], types: dict[str, pa.DataType], block: int | None
-    ) -> pc.CSVStreamingReader:
-        return pc.open_csv(
-            opened,
-            pc.ReadOptions(block_size=block or _BLOCK, encoding=self._encoding),
-            pc.ParseOptions(delimiter=self._delimiter, newlines_in_values=False),
+    def _parsed(
+        self, block: memoryview, figures: list[str], texts: list[str]
+    ) -> dict[str, pa.ChunkedArray]:
+        # Columns that are not read may have one name.
+        numbered = {name: str(self.names.index(name)) for name in (*figures, *texts)}
+        types = {numbered[name]: pa.string() for name in texts}
+        types |= {numbered[name]: pa.float64() for name in figures}
+        in_quotes = self._has_quotes and self.quoting.quotes
+        table = pc.read_csv(
+            pa.BufferReader(pa.py_buffer(block)),
+            pc.ReadOptions(
+                column_names=[str(number) for number in range(len(self.names))],
+                # A line break in quotes must not end what is parsed at a time.
+                block_size=max(_PARSED, len(block)) if in_quotes else _PARSED,
+            ),
+            pc.ParseOptions(
+                delimiter=self.delimiter,
+                quote_char='"' if self.quoting.quotes else False,
+                escape_char="\\" if self.quoting.escape else False,
+            ),
             pc.ConvertOptions(
-                column_types=types,
-                include_columns=list(types),
-                strings_can_be_null=True,
+                column_types=types, include_columns=list(types), strings_can_be_null=True
             ),
         )
+        columns = {name: table[number] for name, number in numbered.items()}
+        if in_quotes or not self._has_quotes:
+            return columns
+        return columns | {name: _unwrapped(columns[name]) for name in texts}
 
-    def _reason(self, error: Exception) -> str:
-        """What was wrong, without the value or the record that it is about."""
-        said = str(error)
-        column = re.search(r"CSV column #(\d+)", said)
-        if column is not None and int(column[1]) < len(self.names):
-            return f" (the column {self.names[int(column[1])]!r} holds something else than numbers)"
-        if "Failed to parse string" in said:
-            return " (a chosen column holds something else than numbers)"
-        if re.search(r"Expected \d+ columns", said):
-            return " (a row has more or fewer columns than the first line)"
-        if "straddling" in said or "block" in said:
-            return f" (a row is longer than {_BLOCK // 2**20} MB, perhaps by an open quote)"
-        return ""
+    def _numbers(
+        self,
+        name: str,
+        column: pa.ChunkedArray,
+        block: memoryview,
+        begin: int,
+        commas: set[str],
+    ) -> pa.ChunkedArray:
+        """Numbers from texts: those with a point or a decimal comma at once, others one by one."""
+        plain = compute.utf8_trim_whitespace(column)
+        decimal = self.delimiter != "," and "thousands" not in commas
+        pointed = compute.replace_substring(plain, ",", ".") if decimal else plain
+        try:
+            values = pointed.cast(pa.float64())
+            if decimal and compute.any(compute.match_substring(plain, ",")).as_py():
+                commas.add("decimal")
+            return values
+        except pa.ArrowInvalid:
+            usual = compute.fill_null(compute.match_substring_regex(plain, _USUAL), True)
+        values = compute.if_else(usual, plain, None).cast(pa.float64()).to_numpy().copy()
+        others = np.flatnonzero(~usual.to_numpy())
+        try:
+            texts = column.take(others).to_pylist()
+            values[others] = numbers(texts, self.delimiter, commas)
+        except NotANumber as error:
+            kind, at = error.args
+            line = self.line_of(block, begin, others[at])
+            raise BadRow(
+                f"The column {name!r} has {kind} in line {line} where a number should be; mend "
+                "that line, delete it if it is no record, or choose another column.",
+                line,
+            ) from None
+        return pa.chunked_array([pa.array(values, from_pandas=True)])
 
 
-def _with_commas(read: pa.Array) -> pa.Array:
-    """Numbers from texts, with a decimal point or a decimal comma each."""
-    plain = compute.replace_substring(compute.utf8_trim_whitespace(read), ",", ".")
-    return plain.cast(pa.float64())
+def _unwrapped(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    wrapped = compute.match_substring_regex(column, _WRAPPED)
+    if not compute.any(wrapped).as_py():
+        return column
+    inner = compute.replace_substring_regex(column, _WRAPPED, r"\1")
+    return compute.if_else(wrapped, compute.replace_substring(inner, '""', '"'), column)
 
 
 def _joined(parts: list[pa.Array], kind: pa.DataType) -> NDArray[Any]:
@@ -187,11 +211,3 @@ def times(values: NDArray[Any]) -> NDArray[Any]:
         return values.astype("datetime64[ms]")
     except (TypeError, ValueError):
         return values
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

@@ -11,15 +11,14 @@ import pytest
 
 from explorer.cities import nation
 from explorer.errors import InputError
+from explorer.grid import delimited
 from explorer.grid.areas.areas import Areas
 from explorer.grid.grid import Grid
 from explorer.points import counting
 from explorer.points.caught import FEW_INSIDE, ExtentWarning
-from explorer.points.partitions import text as looking
 from explorer.points.partitions.text import TextPoints
 from explorer.points.points import Points, read_points
 from explorer.points.reading import as_points
-from explorer.points.sources import text
 from explorer.points.sources.text import TextTable
 from tests.points.partitions.test_counting import GRID, table
 
@@ -28,8 +27,8 @@ ROWS = 6_000
 
 @pytest.fixture(autouse=True)
 def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text, "_BLOCK", 2**14)
-    monkeypatch.setattr(looking, "SMALL", 2**13)
+    monkeypatch.setattr(delimited, "LONGEST", 2**14)
+    monkeypatch.setattr(delimited, "BLOCK", 2**13)
     monkeypatch.setattr(counting, "CHUNK", 1_000)
 
 
@@ -144,10 +143,10 @@ def test_line_breaks_inside_of_a_cell_are_no_other_rows(tmp_path: Path) -> None:
 def test_a_long_row_is_read_and_a_longer_one_refused(tmp_path: Path, length: int) -> None:
     path = tmp_path / "points.csv"
     path.write_text("lon,lat,text\n" + "10,50,a\n" * 4_000 + f"10,50,{'a' * length}\n")
-    if length < text._BLOCK:
+    if length < delimited.LONGEST:
         assert GRID.count(path).total == 4_001
         return
-    sentence = "a row is longer than 0 MB, perhaps by an open quote"
+    sentence = "begins in line 4002 is longer than 0 MB, perhaps by an open quote"
     for count in (GRID.count, read_points):
         with pytest.raises(InputError, match=sentence):
             count(path)

@@ -14,6 +14,7 @@ from explorer.commands.drawing import add_unit, as_typed, check_unread_users
 from explorer.commands.files import require_file
 from explorer.commands.terminal import progress
 from explorer.errors import InputError
+from explorer.grid.containers import split_layer
 
 if TYPE_CHECKING:
     from explorer.grid.grid import Grid
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
     from explorer.points.partitions.text import TextPoints
     from explorer.points.points import Points
 
-COLUMNS = ("lon", "lat", "crs", "user", "weight", "keep_zero")
+COLUMNS = ("lon", "lat", "crs", "user", "weight", "layer", "keep_zero")
 _KEYWORD = re.compile(
-    r"""\b(lon|lat|crs|user|weight)="""
+    r"""\b(lon|lat|crs|user|weight|layer)="""
     r"""(?:(?P<quote>['"])(?P<name>.*?)(?P=quote)|(?P<bare>[^'",;. ]*)(?:\.\.\.)?)"""
 )
 
@@ -38,6 +39,9 @@ def add_columns(parser: argparse.ArgumentParser) -> None:
     add_keep_zero(group)
     group.add_argument("--weight", metavar="COLUMN", help="how many records a row stands for")
     group.add_argument("--user", metavar="COLUMN", help="whose record it is")
+    group.add_argument(
+        "--layer", metavar="NAME", help="layer, table, sheet or file of an archive, of several"
+    )
     add_unit(group, "records")
 
 
@@ -97,7 +101,7 @@ def require_points(sources: list[str]) -> None:
     """Raise `InputError` for a missing file; patterns and addresses are looked at later."""
     for each in sources:
         if "://" not in each and not has_magic(each):
-            require_file(each)
+            require_file(str(split_layer(each)[0]))
 
 
 def in_parts(sources: list[str]) -> bool:
@@ -159,6 +163,8 @@ def look_at_points(
     if in_parts(sources):
         from explorer.points.partitions import scan_points
 
+        if told.pop("layer"):
+            raise InputError("Points in parts have no layers; leave out --layer.")
         with as_typed(as_flags):
             points = scan_points(sources[0] if len(sources) == 1 else sources, gaps=gaps, **told)
     else:

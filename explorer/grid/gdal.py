@@ -1,4 +1,4 @@
-"""The only door to GDAL: it may open GeoPackages and Shapefiles, and nothing else.
+"""The only place that opens files with GDAL: six formats, and nothing else.
 
 Left to itself, GDAL chooses among some sixty drivers by a file's content, and several of them read
 further files or fetch addresses that the content names. So a file is looked at first, and what
@@ -21,19 +21,22 @@ from typing import Any
 
 from explorer.errors import InputError
 
-PACKAGE, SHAPEFILE = "GPKG", "ESRI Shapefile"
+PACKAGE, SHAPEFILE, FLATGEOBUF = "GPKG", "ESRI Shapefile", "FlatGeobuf"
+GEODATABASE, KML, GPX = "OpenFileGDB", "LIBKML", "GPX"
+# Builds without LIBKML have another driver for KML, which reads fewer attributes.
+_READ = (PACKAGE, SHAPEFILE, FLATGEOBUF, GEODATABASE, KML, "KML", GPX)
 #: The drivers that stay: GeoJSON is written by GDAL and never read by it.
-DRIVERS = (PACKAGE, SHAPEFILE, "GeoJSON")
+DRIVERS = (*_READ, "GeoJSON")
 #: All others that GDAL's builds are known to have, `tests/grid/test_gdal.py` compares.
 _OTHERS = (
     *("ADBC", "AIVector", "AVCBin", "AVCE00", "AmigoCloud", "Arrow", "CAD", "CSV", "CSW", "Carto"),
     *("DGN", "DWG", "DXF", "EDIGEO", "EEDA", "ESRIJSON", "Elasticsearch", "FITS", "FileGDB"),
-    *("FlatGeobuf", "GDALG", "GML", "GMLAS", "GPSBabel", "GPX", "GTFS", "GeoJSONSeq", "GeoRSS"),
+    *("GDALG", "GML", "GMLAS", "GPSBabel", "GTFS", "GeoJSONSeq", "GeoRSS"),
     *("HANA", "HDF5", "HTTP", "IDB", "INGRES", "Idrisi", "Interlis 1", "Interlis 2", "JML"),
-    *("JPEG2000", "JP2ECW", "JP2KAK", "JP2MrSID", "JP2OpenJPEG", "JSONFG", "KML", "LIBKML"),
+    *("JPEG2000", "JP2ECW", "JP2KAK", "JP2MrSID", "JP2OpenJPEG", "JSONFG"),
     *("LVBAG", "MBTiles", "MEM", "MSSQLSpatial", "MVT", "MapInfo File", "MapML", "Memory"),
     *("MiraMonVector", "MongoDBv3", "MySQL", "NAS", "NGW", "NTv2", "OAPIF", "OCI", "ODBC", "ODS"),
-    *("OGCAPI", "OGDI", "OGR_GMT", "OGR_PDS", "OGR_VRT", "OSM", "OpenFileGDB", "PCIDSK", "PDF"),
+    *("OGCAPI", "OGDI", "OGR_GMT", "OGR_PDS", "OGR_VRT", "OSM", "PCIDSK", "PDF"),
     *("PDS4", "PGDUMP", "PGeo", "PLSCENES", "PMTiles", "Parquet", "PostgreSQL", "S57", "SDTS"),
     *("SOSI", "SQLite", "SVG", "SXF", "Selafin", "TIGER", "TopoJSON", "UK .NTF", "VDV", "VFK"),
     *("VICAR", "WAsP", "WFS", "WMS", "WMTS", "WCS", "XLS", "XLSX", "XODR", "ZARR", "netCDF"),
@@ -46,8 +49,18 @@ DRIVERS_SKIPPED = {
 }
 #: Columns that a table may have.
 MOST_FIELDS = 1_000
-_BEGINS = {PACKAGE: b"SQLite format 3\0", SHAPEFILE: b"\0\0\x27\x0a"}
-_ENDINGS = {PACKAGE: ".gpkg", SHAPEFILE: ".shp"}
+SQLITE = b"SQLite format 3\0"
+_BEGINS = {SHAPEFILE: b"\0\0\x27\x0a", FLATGEOBUF: b"fgb"}
+#: Bytes at the beginning of a file that tell what it is.
+LOOK = 4096
+# What may stand before the first element of a document of XML.
+_PROLOG = rb"\s*(?:<\?xml[^>]*\?>)?(?:\s|<!--(?:(?!-->).)*-->)*"
+_XML = re.compile(_PROLOG + rb"<(?:\w+:)?(kml|gpx)[\s>]", re.DOTALL)
+# Documents that other drivers take for theirs wherever these words stand, and what no document of
+# places needs: entities, which may be made of each other without end.
+_OTHER_XML = re.compile(rb"<(?:OGR[A-Z]|VRTD|GDAL_|WFS_|WMT_|OAPI|!DOCTYPE|!ENTITY)")
+# The parts of a Shapefile that are read; the first three must be there.
+SHAPEFILE_PARTS = (".shp", ".shx", ".dbf", ".prj", ".cpg")
 # SQLite keeps what it made in these very words, whatever was typed; after them it can only be that.
 _STORED = re.compile(r"CREATE (TABLE|INDEX|UNIQUE INDEX) ")
 # Triggers do nothing when a file is read, and every package has some: of its index and of counts.
@@ -62,7 +75,9 @@ _INDEX = re.compile(
 
 
 class Packed(bytes):
-    """A Shapefile in an archive that `packed` has made: GDAL is given no other one."""
+    """A Shapefile or FileGDB in an archive that `packed` has written: GDAL reads no other one."""
+
+    kind: str
 
 
 def skip_drivers() -> None:
@@ -75,20 +90,38 @@ def skip_drivers() -> None:
 
 
 def kind_of(file: Path | bytes) -> str | None:
-    """`PACKAGE` or `SHAPEFILE` by a file's first bytes and its ending, None for anything else.
+    """The driver of GDAL that reads a file, by its content; None for anything else.
 
-    Content that has no name is a package, or a Shapefile that we packed (see `packed`).
+    A folder is a FileGDB if its name ends in .gdb. A Shapefile is a path with that ending, or
+    `Packed`: its parts do not travel in one file.
     """
     if isinstance(file, Packed):
-        return SHAPEFILE
+        return file.kind
+    if not isinstance(file, bytes) and file.is_dir():
+        return GEODATABASE if is_geodatabase(file) else None
+    head = beginning(file)
+    if head.startswith(SQLITE):
+        return PACKAGE if "gpkg_contents" in tables_of(file) else None
+    if head.startswith(_BEGINS[FLATGEOBUF]):
+        return FLATGEOBUF
+    if head.startswith(_BEGINS[SHAPEFILE]):
+        named = isinstance(file, Path) and file.suffix.lower() == ".shp"
+        return SHAPEFILE if named else None
+    root = _XML.match(head.removeprefix(b"\xef\xbb\xbf"))
+    return None if root is None else {b"kml": KML, b"gpx": GPX}[root[1]]
+
+
+def is_geodatabase(path: Path) -> bool:
+    """Whether a folder is a FileGDB: by its ending and the first of its tables."""
+    return path.suffix.lower() == ".gdb" and (path / "a00000001.gdbtable").is_file()
+
+
+def beginning(file: Path | bytes) -> bytes:
+    """The first bytes of a file, `LOOK` at most."""
     if isinstance(file, bytes):
-        return PACKAGE if file.startswith(_BEGINS[PACKAGE]) else None
+        return file[:LOOK]
     with file.open("rb") as opened:
-        head = opened.read(16)
-    for kind, begins in _BEGINS.items():
-        if head.startswith(begins) and file.suffix.lower() == _ENDINGS[kind]:
-            return kind
-    return None
+        return opened.read(LOOK)
 
 
 def checked(file: Path | bytes) -> str | bytes:
@@ -97,31 +130,62 @@ def checked(file: Path | bytes) -> str | bytes:
     Raises
     ------
     InputError
-        For another kind of file, and for a GeoPackage with tables that are made up when read.
+        For another kind of file, for a Shapefile without its parts, a GeoPackage with tables that
+        are computed when read, and KML or GPX with entities.
     """
     kind = kind_of(file)
     if kind is None:
         raise damaged()
     if kind == PACKAGE:
         _check_package(file)
+        if isinstance(file, Path) and file.suffix.lower() != ".gpkg":
+            # A package goes by its ending; one with another name is read as if it had none.
+            file = file.read_bytes()
+    if kind in (KML, GPX):
+        file = file.read_bytes() if isinstance(file, Path) else file
+        if _OTHER_XML.search(file):
+            raise InputError(
+                "This file has a document type or parts of another format, which places need not; "
+                "save it again as KML, GPX or GeoPackage."
+            )
+    if kind == SHAPEFILE and isinstance(file, Path):
+        _check_parts(file)
     # Some drivers go by the beginning of a name; none of them by that of a whole path.
     if isinstance(file, bytes):
         return _alone(file) if kind == PACKAGE else bytes(file)
     return str(file.resolve())
 
 
-def packed(parts: Mapping[str, bytes]) -> Packed:
-    """The files of one Shapefile by ending, as content that `checked` takes."""
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w") as archive:
-        for ending, part in parts.items():
-            archive.writestr(f"layer{ending}", part)
-    return Packed(made.getvalue())
+def packed(kind: str, parts: Mapping[str, bytes]) -> Packed:
+    """The files of a Shapefile (by ending) or a FileGDB (by name) as what `checked` takes."""
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w") as archive:
+        for name, part in parts.items():
+            archive.writestr(f"layer{name}" if kind == SHAPEFILE else name, part)
+    content = Packed(written.getvalue())
+    content.kind = kind
+    return content
+
+
+def _check_parts(path: Path) -> None:
+    """Raise `InputError` for a Shapefile of which a file is missing."""
+    beside = {each.name.lower() for each in path.parent.iterdir()}
+    for part in SHAPEFILE_PARTS[:3]:
+        if f"{path.stem}{part}".lower() not in beside:
+            raise missing_part(part)
+
+
+def missing_part(part: str) -> InputError:
+    """The error for a Shapefile without one of its files."""
+    return InputError(
+        f"This Shapefile lacks its file ending in {part}; bring it back to the others, under the "
+        "same name."
+    )
 
 
 def check_driver(about: dict[str, Any]) -> None:
     """Refuse what GDAL opened by another driver than was meant; takes `pyogrio.read_info`."""
-    if about["driver"] not in _BEGINS:
+    if about["driver"] not in _READ:
         raise damaged()
     check_fields(len(about["fields"]))
 
@@ -136,8 +200,7 @@ def check_fields(number: int) -> None:
 
 def _check_package(file: Path | bytes) -> None:
     try:
-        with closing(_database(file)) as opened:
-            opened.execute("PRAGMA trusted_schema = OFF")
+        with closing(database(file)) as opened:
             made = opened.execute("SELECT sql FROM sqlite_master WHERE sql NOT NULL").fetchall()
     except sqlite3.Error as error:
         raise damaged() from error
@@ -151,12 +214,25 @@ def _check_package(file: Path | bytes) -> None:
             )
 
 
-def _database(file: Path | bytes) -> sqlite3.Connection:
+def database(file: Path | bytes) -> sqlite3.Connection:
+    """A file of SQLite, opened to be read alone; nothing in it calls a function of ours."""
     if isinstance(file, bytes):
         opened = sqlite3.connect(":memory:")
         opened.deserialize(_alone(file))
-        return opened
-    return sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
+    else:
+        opened = sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
+    opened.execute("PRAGMA trusted_schema = OFF")
+    return opened
+
+
+def tables_of(file: Path | bytes) -> list[str]:
+    """The names of all tables and views in a file of SQLite; none of one that is damaged."""
+    try:
+        with closing(database(file)) as opened:
+            rows = opened.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
+            return [str(name) for (name,) in rows]
+    except sqlite3.Error:
+        return []
 
 
 def _alone(content: bytes) -> bytes:
@@ -182,5 +258,6 @@ def unnamed(file: Any) -> Iterator[None]:
 def damaged() -> InputError:
     """The error for a file that is none of those whose places are geometries."""
     return InputError(
-        "This file could not be read as GeoJSON, GeoPackage or Shapefile; it may be damaged."
+        "This file could not be read as GeoJSON, GeoPackage or another kind of layer; it may be "
+        "damaged: export or download it again."
     )

@@ -1,30 +1,34 @@
-"""Files of polygons as frames: GeoJSON, GeoPackage, Shapefile, GeoParquet, looked at first."""
+"""Files of polygons as frames, of every format that `containers` recognises and has shapes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from explorer.errors import InputError
-from explorer.grid import gdal
+from explorer.grid import containers, gdal
+from explorer.grid.containers import Content
 from explorer.grid.geojson import Features
 from explorer.grid.geometry_columns import described
 from explorer.grid.geometry_values import geometries, place_column
+from explorer.grid.layers import Layer, chosen, layers_of
 from explorer.grid.parquet import look_at
 from explorer.grid.plane import with_curved_edges
+from explorer.grid.table_folders import check_counted, refuse_folder
 from explorer.grid.values import shown
 
-FORMATS = "GeoPackage, GeoJSON, GeoParquet or Shapefile"
+FORMATS = containers.formats("polygons")
 #: What the names of such files end with.
-SUFFIXES = (".gpkg", ".geojson", ".json", ".parquet", ".shp")
+SUFFIXES = (*containers.LAYERS, ".parquet", ".shp", ".gdb", ".zip")
 #: What a file may unpack to, in bytes, and the rows and bytes of text it may have.
 MAX_BYTES, MAX_ROWS = 2**30, 100_000
 # Names of a hundred thousand areas, each of a thousand letters.
 _MOST_TEXT = 10**8
+_WITHOUT_SHAPES = (containers.TEXT, containers.SHEETS, containers.DUCKDB, containers.ARROW)
 
 
 def read_frame(
@@ -34,17 +38,20 @@ def read_frame(
     optional: Sequence[str] = (),
     texts: int = 0,
     name: str = "This file",
+    layer: str = "",
 ) -> Any:
     """A GeoDataFrame of the named columns and the geometry of a file.
 
     Parameters
     ----------
-    path : of a file on this computer, or its content, which says which format it is
+    path : of a file on this computer, or its content, which says which format it is; a layer of
+        several stands behind the path, as in "city.gpkg::districts"
     columns : that it must have
     what : that the polygons are, such as "areas", for sentences
     optional : further columns, read where they are
     texts : so many more columns are read, those of text in the order of the file
     name : what to call content
+    layer : of content that has several
 
     Raises
     ------
@@ -52,18 +59,19 @@ def read_frame(
         For a file that is missing, too large or damaged, or has no such columns.
     """
     if isinstance(path, bytes):
-        return _read(_Given(path, name), columns, what, optional, texts)
-    path = Path(path).expanduser()
-    if path.is_dir():
+        return _read(_Given(path, name), columns, what, optional, texts, layer)
+    path, behind = containers.split_layer(path)
+    if path.is_dir() and not gdal.is_geodatabase(path):
+        refuse_folder(path)
         raise InputError(f"{path.name} is a folder; give the file of {what} in it.")
-    if not path.is_file():
+    if not path.exists():
         raise InputError(f"There is no file {path.name}; check the path of the {what}.")
     if path.stat().st_size > MAX_BYTES:
         raise InputError(
             f"{path.name} has {path.stat().st_size / 1e9:.1f} GB, more than {what} may have; "
             "simplify the polygons."
         )
-    return _read(_Given(path, path.name), columns, what, optional, texts)
+    return _read(_Given(path, path.name), columns, what, optional, texts, behind or layer)
 
 
 @dataclass(frozen=True)
@@ -73,30 +81,30 @@ class _Given:
     file: Path | bytes
     name: str
 
-    def head(self) -> bytes:
-        if isinstance(self.file, bytes):
-            return self.file[:64]
-        with self.file.open("rb") as opened:
-            return opened.read(64)
-
     def content(self) -> bytes:
         return self.file if isinstance(self.file, bytes) else self.file.read_bytes()
 
 
 def _read(
-    given: _Given, columns: Sequence[str], what: str, optional: Sequence[str], texts: int
+    given: _Given,
+    columns: Sequence[str],
+    what: str,
+    optional: Sequence[str],
+    texts: int,
+    layer: str,
 ) -> Any:
+    suffix = "" if isinstance(given.file, bytes) else given.file.suffix
+    content = containers.recognised(given.file, suffix, layer, what, MAX_BYTES)
+    read = {containers.PARQUET: _read_parquet, containers.GEOJSON: _read_geojson}.get(content.kind)
     try:
-        head = given.head()
-        if head.startswith(b"PAR1"):
+        if read is not None:
+            if isinstance(content.file, Path):
+                check_counted(content.file)
             # A corner that is no number is refused later, by the name of its area.
             with np.errstate(invalid="ignore"):
-                return _read_parquet(given, columns, what, optional, texts)
-        if gdal.kind_of(given.file) is not None:
-            with gdal.unnamed(given.file):
-                return _read_layer(given, columns, what, optional, texts)
-        if head.removeprefix(b"\xef\xbb\xbf").lstrip(b" \t\r\n\x1e").startswith((b"{", b"[")):
-            return _read_geojson(given, columns, what, optional, texts)
+                return read(replace(given, file=content.file), columns, what, optional, texts)
+        if content.kind not in _WITHOUT_SHAPES:
+            return _read_layer(given, content, columns, what, optional, texts)
     except InputError:
         raise
     except Exception as error:  # each reader has errors of its own
@@ -195,33 +203,30 @@ def _check_text(column: Any, name: str, what: str) -> None:
 
 
 def _read_layer(
-    given: _Given, columns: Sequence[str], what: str, optional: Sequence[str], texts: int
+    given: _Given,
+    content: Content,
+    columns: Sequence[str],
+    what: str,
+    optional: Sequence[str],
+    texts: int,
 ) -> Any:
-    import pyogrio
-
-    checked = gdal.checked(given.file)
-    layers = [str(name) for name, kind in pyogrio.list_layers(checked) if kind is not None]
-    if not layers:
+    source = layers_of(content)
+    placed = [layer for layer in source.layers if layer.kind is not None]
+    if not placed:
         raise _unreadable(given, what)
-    infos = {name: pyogrio.read_info(checked, layer=name) for name in layers}
-    for about in infos.values():
-        gdal.check_driver(about)
-    fitting = [name for name in layers if set(columns) <= set(map(str, infos[name]["fields"]))]
-    if not fitting:
-        check_columns(list(map(str, infos[layers[0]]["fields"])), columns, what)
-    if len(fitting) > 1:
-        listed = ", ".join(map(shown, fitting[:8]))
-        raise InputError(
-            f"{given.name} has {len(fitting)} layers that could be meant ({listed}); save the one "
-            f"with the {what} as a file of its own."
-        )
-    about = infos[fitting[0]]
-    check_rows(int(about["features"]), what)
-    has = list(map(str, about["fields"]))
-    kinds = zip(has, about["ogr_types"], strict=True)
-    more = [name for name, kind in kinds if kind == "OFTString"][:texts]
-    columns = [*dict.fromkeys([*columns, *(name for name in optional if name in has), *more])]
-    return pyogrio.read_dataframe(checked, layer=fitting[0], columns=columns)
+
+    def may_be_meant(layer: Layer) -> bool:
+        kind = str(layer.kind).split(" ")[0]
+        return set(columns) <= set(layer.fields) and kind not in ("Point", "LineString")
+
+    layer, _ = chosen(source, content.layer, may_be_meant, what)
+    if layer.kind is None:
+        raise _unreadable(given, what)
+    check_columns(layer.fields, columns, what)
+    check_rows(layer.rows, what)
+    more = layer.texts[:texts]
+    wanted = [*columns, *(name for name in optional if name in layer.fields), *more]
+    return source.read(layer, [*dict.fromkeys(wanted)], geometry=True)
 
 
 def _read_geojson(

@@ -218,6 +218,7 @@ def read_points(
     weight: Any = None,
     time: Any = None,
     name: str | None = None,
+    layer: str = "",
     max_rows: int = MAX_ROWS,
     keep_zero: bool = False,
 ) -> Points:
@@ -226,8 +227,9 @@ def read_points(
     Parameters
     ----------
     source : path, bytes, file-like, DataFrame, GeoDataFrame, dict of arrays, pair of arrays
-        CSV, TSV, Parquet, GeoParquet, GeoJSON, GeoPackage or Shapefile of this computer; frames
-        of pandas, GeoPandas, Polars or Arrow; ``(x, y)`` with longitude first.
+        CSV, TSV, Parquet, Excel, GeoParquet, GeoJSON, GeoPackage, Shapefile, FlatGeobuf, FileGDB,
+        KML, GPX, SpatiaLite, SQLite or DuckDB of this computer, also zipped; frames of pandas,
+        GeoPandas, Polars or Arrow; ``(x, y)`` with longitude first.
     lon, lat : str, optional
         Columns of longitude and latitude (or of x and y); guessed from their names otherwise,
         which the notes say.
@@ -243,6 +245,9 @@ def read_points(
         When; kept as it is.
     name : str, optional
         What to call the points; for bytes the name of the file, with its ending.
+    layer : str, optional
+        The layer, table, sheet or file of an archive that is meant, where there are several; a
+        path may end in it, as in "city.gpkg::stops".
     max_rows : int, 1 or more
         A longer source is refused before it is read.
     keep_zero : bool
@@ -267,7 +272,7 @@ def read_points(
     (array([-30.]),
      '1 row at longitude 0, latitude 0, which stands for a missing place, was left out.')
     """
-    table, title = open_source(source, name, max_rows)
+    table, title = open_source(source, name, max_rows, layer or "")
     if lon is not None and lon == lat:
         table.take(lon)
         lon = lat = None

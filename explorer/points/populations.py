@@ -81,6 +81,8 @@ def population_of_file(name: str) -> str:
     --------
     >>> population_of_file("/data/Riders.csv"), population_of_file("riders/part-*.parquet")
     ('riders', 'riders')
+    >>> population_of_file("riders.csv.gz"), population_of_file("riders.gpkg::2024")
+    ('riders', 'riders')
     """
     if "://" in name and not name.startswith("file://"):
         path = re.split(r"[?#]", name.partition("://")[2])[0]
@@ -92,7 +94,10 @@ def population_of_file(name: str) -> str:
     at = next((at for at, part in enumerate(parts) if _PATTERN.search(part)), len(parts))
     # A pattern that begins at the root of a disk or store has no folder.
     last = parts[at - 1] if at else name
+    path, last = path.partition("::")[0], last.partition("::")[0]
     is_folder = at < len(parts) or ("://" not in name and Path(path).is_dir())
+    is_folder = is_folder and not last.lower().endswith(".gdb")
+    last = re.sub(r"\.(gz|bz2|xz|zst|zip)$", "", last, flags=re.IGNORECASE)
     stem = last if is_folder else PurePath(last).stem
     return population_name(stem.removesuffix(".exact"))
 

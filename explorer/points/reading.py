@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from explorer.errors import InputError
+from explorer.grid.containers import split_layer
+from explorer.grid.gdal import is_geodatabase
 from explorer.points.partitions import PointFiles, is_parquet, scan_points
 from explorer.points.partitions.text import TextPoints, look_at_text
 from explorer.points.points import Points, read_points
 
-COLUMNS = ("lon", "lat", "crs", "user", "weight", "name", "keep_zero")
+COLUMNS = ("lon", "lat", "crs", "user", "weight", "name", "layer", "keep_zero")
 
 
 def as_points(
@@ -25,7 +27,7 @@ def as_points(
     ----------
     source : as of `read_points`, or of `scan_points`: a folder, a pattern, an address of fsspec or
         a list of paths
-    columns : lon, lat, crs, user, weight, name and keep_zero, as of either
+    columns : lon, lat, crs, user, weight, name, layer and keep_zero, as of either
 
     Raises
     ------
@@ -41,8 +43,10 @@ def as_points(
         for role in ("user", "weight")
     )
     if in_parts(source) and not of_arrays:
+        if columns.pop("layer", None):
+            raise InputError("Points in parts have no layers; leave out layer=...")
         return scan_points(source, **columns)
-    if isinstance(source, str | PathLike) and not of_arrays:
+    if isinstance(source, str | PathLike) and not of_arrays and not columns.get("layer"):
         text = look_at_text(source, columns)
         if text is not None:
             return text
@@ -62,7 +66,9 @@ def in_parts(source: Any) -> bool:
         path = Path(text).expanduser()
         if path.is_file():
             return is_parquet(path)
-        return "://" in text or has_magic(text) or path.is_dir()
+        if path.is_dir():
+            return not is_geodatabase(path)
+        return "://" in text or (has_magic(text) and not split_layer(path)[1])
     if isinstance(source, Sequence) and not isinstance(source, bytes | bytearray):
         return bool(source) and all(isinstance(each, str | PathLike) for each in source)
     return False

@@ -1,14 +1,9 @@
-"""Boxes and polygons from one file: CSV, GeoJSON, GeoPackage, GeoParquet, a zipped Shapefile."""
+"""Boxes and polygons from one file: CSV, GeoJSON, or any format of polygons."""
 
 from __future__ import annotations
 
-import io
 import json
-import lzma
 import re
-import struct
-import zipfile
-import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress
@@ -19,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
-from explorer.grid import gdal
+from explorer.grid import containers, gdal
 from explorer.grid.grid import Grid
 from explorer.grid.pieces import Shapes
 from explorer.grid.polygon_files import check_columns, read_frame
@@ -31,20 +26,10 @@ from explorer.queries.shapes import shape_of_text
 Floats = NDArray[np.float64]
 
 #: What a file may end with.
-SUFFIXES = (".csv", ".geojson", ".json", ".gpkg", ".zip", ".parquet")
-#: Bytes of a file of polygons, and what a zipped one may unpack to.
-MOST_BYTES, MOST_UNPACKED = 20_000_000, 100_000_000
-# The first bytes of each kind, and how its file has to end for a reader of it.
-_BEGINS = {b"SQLite format 3\0": ".gpkg", b"PAR1": ".parquet", b"PK\x03\x04": ".zip"}
+SUFFIXES = (".csv", ".geojson", ".json", ".gpkg", ".zip", ".parquet", ".fgb", ".kml", ".kmz")
+#: Bytes of a file of polygons.
+MOST_BYTES = 20_000_000
 _SHAPEFILE = b"\0\0\x27\x0a"
-# What damage makes of an archive, by its ways of packing, and what a password, or a way of packing
-# that Python does not know, does (both a RuntimeError).
-_DAMAGED = (
-    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, EOFError),
-    *(RuntimeError, ValueError, struct.error),
-)
-# The parts of a Shapefile that are read; the first three must be there.
-_PARTS = (".shp", ".shx", ".dbf", ".prj", ".cpg")
 # What says where a row lies, and names nothing; and what a table writes for a number.
 _NOTED = (*EDGES, "west", "south", "east", "north", "wkt", "crs")
 _NUMBER = re.compile(r"[-+]?[\d.,]+([eE][-+]?\d+)?")
@@ -84,8 +69,8 @@ def read_ranges(
     ----------
     source : path, or the content of a file as bytes
         CSV and GeoJSON as of `read_rectangles`, where shapes of GeoJSON that are no rectangles are
-        polygons, and a column wkt of CSV holds polygons in the grid's unit. GeoPackage, GeoParquet
-        and a zipped Shapefile hold polygons with a CRS, and a column of names.
+        polygons, and a column wkt of CSV holds polygons in the grid's unit. GeoPackage, GeoParquet,
+        FlatGeobuf, KML and a zipped Shapefile hold polygons with a CRS, and a column of names.
     grid : Grid
     name : str
         What to call content that is given as bytes.
@@ -98,30 +83,36 @@ def read_ranges(
         For a file that is missing, too large, of another format, has no such column, or holds
         something else.
     """
-    content, label = _content(source, name)
-    kind = next((end for begins, end in _BEGINS.items() if content.startswith(begins)), "")
-    if content.startswith(_SHAPEFILE):
-        raise InputError(f"{label} is one of the files of a Shapefile; zip all of them together.")
-    if kind:
-        return _of_polygons(content, kind, grid, label, name_column)
+    content, label, layer = _content(source, name)
+    if containers.is_packed(content) or _of_layers(content):
+        return _of_polygons(content, grid, label, name_column, layer)
     if is_geojson(content):
         return _of_geojson(content, grid, label, name_column)
     return _of_csv(content, grid, label, name_column)
 
 
-def _content(source: str | Path | bytes, name: str) -> tuple[bytes, str]:
+def _of_layers(content: bytes) -> bool:
+    """Whether content has polygons of its own: that of a table or of GeoJSON does not."""
+    if content.startswith(_SHAPEFILE):
+        raise InputError("A Shapefile is several files; zip all of them together.")
+    return content.startswith((gdal.SQLITE, b"PAR1")) or gdal.kind_of(content) is not None
+
+
+def _content(source: str | Path | bytes, name: str) -> tuple[bytes, str, str]:
+    """The bytes, what to call them, and the layer that is meant."""
+    layer = ""
     if not isinstance(source, bytes):
-        path = Path(source).expanduser()
-        if path.suffix.lower() not in (".gpkg", ".zip", ".parquet") or not path.is_file():
-            return content_of(source, name)
+        path, layer = containers.split_layer(source)
+        if path.suffix.lower() in (".csv", ".geojson", ".json") or not path.is_file():
+            return *content_of(source, name), ""
         if path.stat().st_size > MOST_BYTES:
             raise _too_large(path.name)
-        return path.read_bytes(), path.name
-    if any(source.startswith(begins) for begins in _BEGINS):
+        source, name = path.read_bytes(), path.name
+    if containers.is_packed(source) or _of_layers(source):
         if len(source) > MOST_BYTES:
             raise _too_large(name)
-        return source, name[:100] or "the file"
-    return content_of(source, name)
+        return source, name[:100] or "the file", layer
+    return *content_of(source, name), ""
 
 
 def _too_large(label: str) -> InputError:
@@ -132,7 +123,7 @@ def _too_large(label: str) -> InputError:
 
 def _of_geojson(content: bytes, grid: Grid, label: str, name_column: str) -> RangeFile:
     if grid.crs is not None and _has_own_crs(content):
-        return _of_polygons(content, ".geojson", grid, label, name_column)
+        return _of_polygons(content, grid, label, name_column)
     boxes, _, found = read_shapes(content, grid, label, MAX_RECTANGLES)
     shapes = [None if each is None else each.on(grid)[0] for each in found]
     return _named(_around(boxes, shapes), shapes, _facts(content), name_column, label)
@@ -214,15 +205,16 @@ def _polygons_of(table: CSVRows) -> Iterable[Any]:
             ) from error
 
 
-def _of_polygons(content: bytes, kind: str, grid: Grid, label: str, name_column: str) -> RangeFile:
+def _of_polygons(
+    content: bytes, grid: Grid, label: str, name_column: str, layer: str = ""
+) -> RangeFile:
     if grid.crs is None:
         raise InputError(
             "This map is measured in cells and has no longitude and latitude; give boxes as CSV "
             "with the columns name,x0,y0,x1,y1."
         )
-    layer = gdal.packed(_parts(content, label)) if kind == ".zip" else content
     asked = [name_column] if name_column else []
-    frame = read_frame(layer, asked, "polygons", USUAL, MOST_COLUMNS, label)
+    frame = read_frame(content, asked, "polygons", USUAL, MOST_COLUMNS, label, layer)
     if not 1 <= len(frame) <= MAX_RECTANGLES:
         raise InputError(f"{label} holds {len(frame):,} polygons; give 1 to {MAX_RECTANGLES:,}.")
     if frame.crs is None:
@@ -234,43 +226,6 @@ def _of_polygons(content: bytes, kind: str, grid: Grid, label: str, name_column:
         name: values_of(frame, name) for name in frame.columns if name != frame.geometry.name
     }
     return _named(boxes, shapes, columns, name_column, label)
-
-
-def _parts(content: bytes, label: str) -> dict[str, bytes]:
-    """The files of the Shapefile in an archive, by ending; never on a disk."""
-    wrong = f"{label} is not a zipped Shapefile"
-    parts = _packed(content, label, wrong)
-    for part in _PARTS[:3]:
-        if part not in parts:
-            raise InputError(f"{wrong}: its file ending in {part} is missing; pack all of them.")
-    return parts
-
-
-def _packed(content: bytes, label: str, wrong: str) -> dict[str, bytes]:
-    """The files of the one Shapefile in an archive, by ending; ``wrong`` begins a refusal."""
-    parts: dict[str, bytes] = {}
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            inside = [each for each in archive.infolist() if not each.is_dir()]
-            # A Mac adds files of its own beside those that were packed.
-            inside = [each for each in inside if "__MACOSX" not in each.filename]
-            main = [each for each in inside if each.filename.lower().endswith(".shp")]
-            if len(main) != 1:
-                raise InputError(f"{wrong}: it holds {len(main)} files ending in .shp; pack one.")
-            if sum(each.file_size for each in inside) > MOST_UNPACKED:
-                raise InputError(f"{label} unpacks to more than 100 MB; simplify its polygons.")
-            stem = main[0].filename[: -len(".shp")]
-            wanted = {f"{stem}{part}".lower(): part for part in _PARTS}
-            for each in inside:
-                part = wanted.get(each.filename.lower())
-                if part is not None:
-                    with archive.open(each) as packed:
-                        parts[part] = packed.read(MOST_UNPACKED)
-    except InputError:
-        raise
-    except _DAMAGED as error:
-        raise InputError(f"{wrong}; it may be damaged or locked by a password.") from error
-    return parts
 
 
 def _around(boxes: Floats, shapes: Sequence[Any]) -> Floats:

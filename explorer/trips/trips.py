@@ -192,6 +192,7 @@ def read_trips(
     user: Any = None,
     weight: Any = None,
     name: str | None = None,
+    layer: str = "",
     max_rows: int = MAX_ROWS,
     keep_zero: bool = False,
 ) -> Trips:
@@ -218,6 +219,8 @@ def read_trips(
         many trips, and without a bound one of them is what a release protects.
     name : str, optional
         What to call the trips; for bytes the name of the file, with its ending.
+    layer : str, optional
+        The layer, table, sheet or file of an archive that is meant, as for `read_points`.
     max_rows : int, 1 or more
         A longer source is refused before it is read.
     keep_zero : bool
@@ -244,7 +247,7 @@ def read_trips(
     >>> trips.notes[2]
     '1 row at longitude 0, latitude 0, which stands for a missing place, was left out.'
     """
-    table, title = open_source(source, name, max_rows)
+    table, title = open_source(source, name, max_rows, layer or "")
     wanted = [each.strip() for each in places.split(",")] if isinstance(places, str) else places
     given = None if crs is None else as_crs(crs)
     found = find_places(table.names, wanted, given is not None and given.is_projected)

@@ -107,7 +107,7 @@ def test_a_browser_gets_so_many_corners_and_those_of_the_longest_lines() -> None
 @pytest.mark.parametrize(
     ("made", "said"),
     [
-        (lambda path: path.write_text("no map"), "could not be read as base map"),
+        (lambda path: path.write_text("no map"), "could not be read"),
         (frame()[5:6].to_file, "holds no shapes"),
         (
             lambda path: path.write_text(

@@ -15,13 +15,32 @@ import pyogrio
 import pytest
 from shapely.geometry import Point, box
 
-from explorer.app.curator.upload import ENDINGS, read_upload
+from explorer.app.curator.upload import read_upload
 from explorer.errors import InputError
 from explorer.grid.boundary import boundary_bounds
 from explorer.grid.geojson import Features
 from explorer.points.foreign import foreign_points
 from explorer.points.points import read_points
 
+#: One of each kind of ending, which says no more than whether content without a signature is text.
+ENDINGS = (".csv", ".txt", ".parquet", ".json", ".gpkg", ".kml", ".zip", ".xlsx")
+#: What is read, by the names of the drivers that can write it.
+OWN = {
+    *(
+        "GPKG",
+        "GeoJSON",
+        "GeoJSONSeq",
+        "JSONFG",
+        "CSV",
+        "FlatGeobuf",
+        "KML",
+        "LIBKML",
+        "GPX",
+        "SQLite",
+        "XLSX",
+    ),
+    "ODS",
+}
 POINTS = geopandas.GeoDataFrame({"n": [1, 2]}, geometry=[Point(1, 2), Point(3, 4)], crs=4326)
 
 
@@ -178,7 +197,7 @@ def test_a_file_of_no_driver_opens_anything_under_any_ending(
     said: set[str] = set()
     for name, content in sent.items():
         # A reader opens a file of its own by content alone: that is no other file's.
-        own = name in ("GPKG", "GeoJSON", "GeoJSONSeq", "JSONFG", "CSV")
+        own = name in OWN
         for ending in ENDINGS:
             try:
                 points = foreign_points(content, f"points{ending}", {}, 100)
@@ -196,12 +215,14 @@ def test_gdal_is_asked_for_two_formats_alone(
     files = written(tmp_path)
     assert {"GPKG", "GeoJSON", "SQLite", "KML", "GML"} <= set(files), sorted(files)
     asked: list[str] = []
+    asked_files: list[bytes] = []
     for name in ("list_layers", "read_info", "read_dataframe"):
         plain = getattr(pyogrio, name)
 
         def noted(path: str, *rest: object, plain=plain, **more: object) -> object:
             content = path if isinstance(path, bytes) else Path(path).read_bytes()
             asked.append(content[:16].decode("latin1"))
+            asked_files.append(content)
             return plain(path, *rest, **more)
 
         monkeypatch.setattr(pyogrio, name, noted)
@@ -218,9 +239,11 @@ def test_gdal_is_asked_for_two_formats_alone(
                     continue
             read.add(driver)
             assert len(found) <= 2, driver
-    assert {"GPKG", "GeoJSON"} <= read
-    assert read <= {"GPKG", "GeoJSON", "GeoJSONSeq", "CSV", "JSONFG"}, sorted(read)
-    assert set(asked) == {"SQLite format 3\0"}
+    assert {"GPKG", "GeoJSON", "FlatGeobuf", "KML"} <= read
+    assert read <= OWN, sorted(read)
+    assert {head[:5] for head in asked} == {"SQLit", "fgb\x03f", "<?xml"}
+    # SQLite is read by Python's own module: GDAL sees GeoPackages.
+    assert not [path for path in asked_files if path == files["SQLite"].read_bytes()]
 
 
 @pytest.mark.parametrize(

@@ -323,7 +323,7 @@ REFUSED = [
     (b"\x93NUMPY", "matrix of counts"),
     (b"\0\0\x27\x0a a shapefile", "several files"),
     (b"PAR1 damaged", "could not be read as Parquet"),
-    (b"SQLite format 3\0damaged", "could not be read as GeoJSON"),
+    (b"SQLite format 3\0damaged", "may be damaged"),
     (b'{"a": 1', "could not be read as GeoJSON"),
     (b'{"a": 1}', "neither features nor a list of objects"),
     (b"1,2\n3,4\n", "write a line of names above it"),
@@ -430,12 +430,16 @@ def test_a_small_file_of_many_rows_is_refused_by_its_footer() -> None:
         read_points(bomb, max_rows=10_000_000)
 
 
-def test_a_package_of_several_layers_is_refused(tmp_path: Path) -> None:
+def test_of_several_layers_one_is_named(tmp_path: Path) -> None:
     path = tmp_path / "p.gpkg"
     GEO.to_file(path, layer="a")
-    GEO.to_file(path, layer="b")
-    with pytest.raises(InputError, match=r"2 layers \(a, b\)"):
+    GEO.iloc[:1].to_file(path, layer="b")
+    with pytest.raises(InputError, match=r"2 layers .* \('a', 'b'\); name one, such as layer='a'"):
         read_points(path)
+    assert len(read_points(path, layer="b")) == len(read_points(f"{path}::b")) == 1
+    assert len(read_points(path.read_bytes(), layer="a")) == len(GEO)
+    with pytest.raises(InputError, match="no layer 'c' in this file; there are 'a', 'b'"):
+        read_points(path, layer="c")
 
 
 def test_a_damaged_description_of_a_geometry_is_refused() -> None:

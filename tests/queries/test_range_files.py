@@ -14,6 +14,7 @@ import pytest
 import shapely
 
 from explorer.errors import InputError
+from explorer.grid import polygon_files
 from explorer.grid.grid import Grid
 from explorer.queries import range_files
 from explorer.queries.range_files import read_ranges
@@ -113,7 +114,7 @@ def test_boxes_and_polygons_stand_in_one_csv() -> None:
     ("content", "sentence"),
     [
         (b"\0\0\x27\x0a0000", "zip all of them"),
-        (b"PK\x03\x04 broken", "not a zipped Shapefile"),
+        (b"PK\x03\x04 broken", "damaged or locked"),
         (b"SQLite format 3\0 broken", "could not be read"),
         (b"PAR1 broken", "could not be read"),
         (b"name,wkt\nA,POLYGON ((\n", "Line 2 of x has a wkt that is no polygon"),
@@ -129,12 +130,12 @@ def test_what_cannot_be_read_is_said_in_one_sentence(content, sentence) -> None:
 
 
 def test_an_archive_is_one_shapefile_and_no_bomb(tmp_path, monkeypatch) -> None:
-    with pytest.raises(InputError, match=r"file ending in \.dbf is missing"):
+    with pytest.raises(InputError, match=r"lacks its file ending in \.dbf"):
         read_ranges(zipped(tmp_path, skip=".dbf"), GRID, "x.zip")
-    with pytest.raises(InputError, match=r"it holds 2 files ending in \.shp"):
+    with pytest.raises(InputError, match="has 2 files that could be meant"):
         read_ranges(zipped(tmp_path, twice=True), GRID, "x.zip")
     content = zipped(tmp_path)
-    monkeypatch.setattr(range_files, "MOST_UNPACKED", 100)
+    monkeypatch.setattr(polygon_files, "MAX_BYTES", 100)
     with pytest.raises(InputError, match="unpacks to more"):
         read_ranges(content, GRID, "x.zip")
     monkeypatch.setattr(range_files, "MOST_BYTES", 100)

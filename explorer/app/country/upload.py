@@ -13,10 +13,11 @@ from explorer.app.kit import ui
 from explorer.errors import InputError
 from explorer.grid.areas.areas import Areas
 from explorer.grid.areas.foreign import foreign_areas
+from explorer.grid.containers import LAYERS
 from explorer.grid.values import shown
 
 #: What boundaries are read from.
-ENDINGS = (".gpkg", ".geojson", ".json", ".parquet", ".geoparquet")
+ENDINGS = (*LAYERS, ".parquet", ".geoparquet", ".zip")
 
 
 class CountryUploadForm(UploadForm):

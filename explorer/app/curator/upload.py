@@ -19,6 +19,7 @@ from explorer.app.kit.numbers import finite
 from explorer.app.kit.words import words
 from explorer.app.work.foreign import Foreign
 from explorer.errors import InputError
+from explorer.grid.containers import LAYERS, PACKED, TABLES
 from explorer.grid.countable import unread_users
 from explorer.grid.grid import Grid
 from explorer.points.foreign import foreign_points
@@ -31,7 +32,7 @@ MOST_BYTES = 200_000_000
 USUAL_BOUND = 10
 #: A compressed file of that size can hold billions of rows; these take about 1 GB.
 MOST_ROWS = 20_000_000
-ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".geoparquet", ".geojson", ".json", ".gpkg")
+ENDINGS = (*TABLES, *LAYERS, *PACKED)
 
 
 def read_upload(
@@ -42,19 +43,21 @@ def read_upload(
     user: str = "",
     weight: str = "",
     crs: str = "",
+    layer: str = "",
     **how: Any,
 ) -> Points:
     """Read uploaded bytes as points, in a process of their own.
 
     ``lon``, ``lat``, ``user`` and ``weight`` name columns; an empty place is guessed, an empty
-    user or weight is none. ``crs`` is that of the coordinates, as `foreign_crs` takes it.
+    user or weight is none. ``crs`` is that of the coordinates, as `foreign_crs` takes it;
+    ``layer`` names one of several layers, sheets or files of an archive.
 
     Raises
     ------
     InputError
         For an unknown ending, and as `foreign_points`, such as for more than `MOST_ROWS` rows.
     """
-    named = {"lon": lon, "lat": lat, "user": user, "weight": weight, "crs": crs}
+    named = {"lon": lon, "lat": lat, "user": user, "weight": weight, "crs": crs, "layer": layer}
     columns = {role: column or None for role, column in named.items()}
     return foreign_points(data, known_name(filename), columns, MOST_ROWS, **how)
 
@@ -119,10 +122,11 @@ class UploadForm:
         self._seen = ""
         self.weight_column = ui.TextInput(label="Weight column, if any", **wide)
         self.population = ui.TextInput(label="Population, if not the file's name", **wide)
-        # Shown once a file could not be read: few need it.
+        # Shown once a file could not be read: few need them.
         self.crs = ui.TextInput(label="CRS, such as EPSG:27700", visible=False, **wide)
-        typed = (*place, self.user_column, self.weight_column, *self.columns(wide), self.crs)
-        typed = (*typed, self.population)
+        self.layer = ui.TextInput(label="Layer, sheet or file in it", visible=False, **wide)
+        columns = (self.user_column, self.weight_column, *self.columns(wide))
+        typed = (*place, *columns, self.crs, self.layer, self.population)
         for widget in (*typed, self.unit):
             widget.refused = refused
         button = ui.Button(
@@ -171,13 +175,14 @@ class UploadForm:
         return lambda data, name, **how: read_upload(data, name, *columns, **how)
 
     def named_columns(self) -> list[str]:
-        """Columns of longitude, latitude, user and weight, and CRS, as typed; empty for none."""
-        fields = (self.lon_column, self.lat_column, self.user_column, self.weight_column, self.crs)
-        return [field.value.strip() for field in fields]
+        """Columns of longitude, latitude, user and weight, CRS and layer; empty for none."""
+        columns = (self.lon_column, self.lat_column, self.user_column, self.weight_column)
+        return [field.value.strip() for field in (*columns, self.crs, self.layer)]
 
     def ask_for_columns(self) -> None:
-        """A file could not be read: its columns or its CRS may have to be named."""
-        self.lon_column.visible = self.lat_column.visible = self.crs.visible = True
+        """A file could not be read: its columns, CRS or layer may have to be named."""
+        for field in (self.lon_column, self.lat_column, self.crs, self.layer):
+            field.visible = True
 
     def order(self, data: bytes, name: str) -> Callable[..., OwnPoints[Any]]:
         """What reads the file with the extent that is typed now; takes how, as `read_apart`.

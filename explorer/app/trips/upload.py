@@ -28,13 +28,14 @@ class TripUploadForm(UploadForm):
 
     def reader(self) -> Callable[..., Any]:
         """What reads the file with the places that are named now."""
-        fields = {"user": self.user_column, "weight": self.weight_column, "crs": self.crs}
+        fields = {"user": self.user_column, "weight": self.weight_column}
+        fields |= {"crs": self.crs, "layer": self.layer}
         columns = {role: field.value.strip() or None for role, field in fields.items()}
         return partial(_read, places=self.places.value.strip() or "o,d", columns=columns)
 
     def ask_for_columns(self) -> None:
-        """The places stand in the open; the CRS may have to be named."""
-        self.crs.visible = True
+        """The places stand in the open; the CRS or the layer may have to be named."""
+        self.crs.visible = self.layer.visible = True
 
 
 def _read(data: bytes, filename: str, places: str, columns: dict[str, Any], **how: Any) -> Trips:

@@ -173,6 +173,7 @@ def look_at(
     if len(kinds) > 1:
         notes.append(JOINED)
     digest.update(repr((wanted, known.to_wkt())).encode())
+    notes = [*listing.notes, *notes]
     title = name or PurePath(listing.title).stem
     return FileSet(
         listing,

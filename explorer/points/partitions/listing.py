@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 
 from explorer.errors import InputError
 from explorer.grid.parquet import unreadable
+from explorer.grid.table_folders import counted_files, refuse_other
 
 _ENDINGS = (".parquet", ".geoparquet", ".parq", ".pq")
 # Two letters or more, so that a drive of Windows is not taken for one.
@@ -24,6 +25,8 @@ _ADDRESS = re.compile(r"^[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 _UNFINISHED = "_temporary"
 _NUMBER = re.compile(r"\d+")
 _MOST_FOOTER = 2**28
+# Servers that answer any address with a page would seem to hold a log everywhere.
+_WEB = ("http", "https")
 
 
 @dataclass(frozen=True)
@@ -36,12 +39,14 @@ class Listing:
     title : what the person gave, for sentences
     protocol : of fsspec, such as "s3"; empty for this computer
     given : all that the person gave
+    notes : which files were left out and why
     """
 
     paths: tuple[str, ...]
     title: str
     protocol: str = ""
     given: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def open(self, path: str) -> pa.NativeFile:
         """A file opened for reading; never by one thread for another."""
@@ -108,8 +113,13 @@ def list_files(source: Any) -> Listing:
         raise InputError("These files lie in different stores; give those of one at a time.")
     protocol = protocols.pop()
     paths: list[str] = []
+    notes: list[str] = []
     for each in named:
-        paths += _elsewhere(each, protocol) if protocol else _here(each)
+        found, folder = _elsewhere(each, protocol) if protocol else _here(each)
+        if protocol not in _WEB:
+            found, said = counted_files(found, _system(protocol), folder)
+            notes += said
+        paths += found
     twice = next((path for i, path in enumerate(paths) if path in paths[:i]), None)
     if twice is not None:
         raise InputError(
@@ -117,7 +127,7 @@ def list_files(source: Any) -> Listing:
             "every file once."
         )
     title = PurePath(named[0].rstrip("/")).name or named[0]
-    return Listing(tuple(paths), title, protocol, tuple(named))
+    return Listing(tuple(paths), title, protocol, tuple(named), tuple(notes))
 
 
 def is_parquet(path: Path) -> bool:
@@ -169,38 +179,41 @@ def _protocol(given: str) -> str:
     return "" if protocol == "file" else protocol
 
 
-def _here(given: str) -> list[str]:
-    """Files of this computer."""
+def _here(given: str) -> tuple[list[str], str]:
+    """Files of this computer, and the folder if one was given."""
     path = Path(given.removeprefix("file://")).expanduser()
     if path.is_dir():
-        return _in_folder([str(p) for p in path.rglob("*") if p.is_file()], str(path), given)
+        refuse_other(path)
+        folder = path.resolve()
+        inside = [str(p) for p in folder.rglob("*") if p.is_file()]
+        return _in_folder(inside, str(folder), given), str(folder)
     if path.is_file():
-        return [str(path.resolve())]
+        return [str(path.resolve())], ""
     if has_magic(given):
         # Path.glob takes no absolute patterns.
         found = [p for p in glob(str(path), recursive=True) if Path(p).is_file()]  # noqa: PTH207
         if found:
-            return sorted((str(Path(p).resolve()) for p in found), key=_natural)
+            return sorted((str(Path(p).resolve()) for p in found), key=_natural), ""
         raise InputError(f"No file fits {given}; check the pattern.")
     raise InputError(f"There is no file {path.name}; check the path.")
 
 
-def _elsewhere(given: str, protocol: str) -> list[str]:
-    """Files of another store, by fsspec."""
+def _elsewhere(given: str, protocol: str) -> tuple[list[str], str]:
+    """Files of another store, by fsspec, and the folder if one was given."""
     system = _fsspec(protocol)
-    path = str(system._strip_protocol(given))
+    path, folder = str(system._strip_protocol(given)), ""
     try:
         if has_magic(path):
             found = sorted(map(str, system.glob(path)), key=_natural)
         elif system.isdir(path):
-            found = _in_folder(list(map(str, system.find(path))), path, given)
+            found, folder = _in_folder(list(map(str, system.find(path))), path, given), path
         else:
             found = [path] if system.exists(path) else []
     except OSError as error:
         raise InputError(f"{given} cannot be looked at ({error}).") from error
     if not found:
         raise InputError(f"There is nothing at {given}; check the address.")
-    return found
+    return found, folder
 
 
 def _in_folder(paths: list[str], folder: str, given: str) -> list[str]:

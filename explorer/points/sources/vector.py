@@ -1,72 +1,47 @@
-"""GeoPackage, Shapefile and GeoDataFrames: tables whose place is a geometry."""
+"""Layers of files and GeoDataFrames: tables whose place is a geometry."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyproj
 
-from explorer.errors import InputError
-from explorer.grid import gdal
+from explorer.grid.containers import Content
 from explorer.grid.geometry_values import coordinates
+from explorer.grid.layers import Layer, chosen, layers_of
 from explorer.grid.place_texts import refuse_shapes
 from explorer.grid.projection import as_crs
-from explorer.points.columns import listed
 from explorer.points.identity import codes
 from explorer.points.sources.tables import MAX_ROWS, Columns, Table, numbers, refuse_rows
 
 
 class VectorFile(Table):
-    """A GeoPackage or Shapefile, of which the header has been read."""
+    """A layer of GDAL or a table of SQLite, of which the header has been read."""
 
-    def __init__(self, file: Path | bytes, max_rows: int = MAX_ROWS) -> None:
-        import pyogrio
-
-        # A package goes by its ending; one with another name is read as if it had none.
-        named = isinstance(file, Path) and file.suffix.lower() in (".gpkg", ".shp")
-        self._file = gdal.checked(file if named or isinstance(file, bytes) else file.read_bytes())
-        try:
-            with gdal.unnamed(self._file):
-                layers = [str(name) for name, _ in pyogrio.list_layers(self._file)]
-                about = pyogrio.read_info(self._file, layer=0, force_feature_count=True)
-        except Exception as error:  # each driver has errors of its own
-            raise gdal.damaged() from error
-        gdal.check_driver(about)
-        if len(layers) > 1:
-            raise InputError(
-                f"This file has {len(layers)} layers ({listed(layers)}); save the one with the "
-                "points as a file of its own."
-            )
-        refuse_rows(int(about["features"]), max_rows)
-        self.geometry = about["geometry_type"] is not None
-        if self.geometry:
-            refuse_shapes([str(about["geometry_type"])])
-        self.names = tuple(str(name) for name in about["fields"])
-        self.crs: pyproj.CRS | None = as_crs(about["crs"]) if about["crs"] else None
+    def __init__(self, content: Content, max_rows: int = MAX_ROWS) -> None:
+        self._layers = layers_of(content)
+        self._layer, choice = chosen(self._layers, content.layer, _of_points)
+        refuse_rows(self._layer.rows, max_rows)
+        self.geometry = self._layer.kind is not None
+        if self._layer.kind is not None:
+            refuse_shapes([self._layer.kind])
+        self.names = self._layer.fields
+        self.crs: pyproj.CRS | None = as_crs(self._layer.crs) if self._layer.crs else None
+        #: What was chosen among several, for the curator's screen.
+        self.notes = (f"The layer {self._layer.name!r} was read.",) if choice else ()
 
     def read(
         self, place: tuple[str, str] | None, user: str | None, weight: str | None, time: str | None
     ) -> Columns:
         """Read the geometry, or two named columns, and what else is named."""
-        import pyogrio
-
         wanted = dict.fromkeys(n for n in (*(place or ()), user, weight, time) if n is not None)
-        try:
-            with gdal.unnamed(self._file):
-                frame = pyogrio.read_dataframe(
-                    self._file,
-                    layer=0,
-                    columns=list(wanted),
-                    read_geometry=place is None,
-                    # Else whole numbers with gaps would be floats, and long ids others.
-                    use_arrow=True,
-                    arrow_to_pandas_kwargs={"integer_object_nulls": True},
-                )
-        except Exception as error:
-            raise gdal.damaged() from error
+        frame = self._layers.read(self._layer, list(wanted), place is None)
         return _columns(frame, place, user, weight, time)
+
+
+def _of_points(layer: Layer) -> bool:
+    return layer.kind is not None and layer.kind.split(" ")[0] in ("Point", "MultiPoint", "Unknown")
 
 
 class GeoFrame(Table):

@@ -207,7 +207,7 @@ def test_a_distance_is_metres(nearest: object) -> None:
         ("a.parquet", b"PAR1 and no more", "could not be read as areas"),
         ("a.geojson", b'{"type": "FeatureCollection", "features": [', "could not be read"),
         ("a.csv", b"name,x\na,1\n", "could not be read as areas"),
-        ("a.shp", b"", "could not be read as areas"),
+        ("a.shp", b"", "is empty"),
     ],
 )
 def test_a_file_that_is_none_is_refused(

@@ -1,0 +1,335 @@
+"""Layers of a file: what GDAL reads, and tables of SQLite with or without places in them."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.errors import InputError
+from explorer.grid import containers, gdal
+from explorer.grid.containers import Content
+
+#: Layers of a file that are looked at.
+_MOST_LAYERS = 1_000
+_KINDS = ("", "Point", "LineString", "Polygon", "MultiPoint", "MultiLineString", "MultiPolygon")
+# What SQLite and SpatiaLite keep for themselves.
+_OWN_TABLES = re.compile(
+    r"(sqlite_|geometry_columns|spatial_ref_sys|spatialite_|views_geometry_|virts_geometry_|idx_"
+    r"|vector_layers|geom_cols_ref_sys|sql_statements_log|data_licenses|raster_coverages"
+    r"|vector_coverages|wms_|iso_metadata|stored_|networks$|topologies$|se_|rl2map_|knn2?$"
+    r"|spatialindex$|elementarygeometries$)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A layer that has been looked at, but not read.
+
+    Attributes
+    ----------
+    number : its place in the file
+    name : as the file says it
+    kind : of its geometries, such as "Point" or "Unknown"; None without geometry
+    fields : names of its other columns
+    texts : those of them that hold text
+    crs : that of its geometries, as the file says it; None for none
+    rows : how many there are
+    """
+
+    number: int
+    name: str
+    kind: str | None
+    fields: tuple[str, ...]
+    texts: tuple[str, ...]
+    crs: Any
+    rows: int
+
+
+class Layers:
+    """The layers of a GeoPackage, Shapefile, FlatGeobuf, FileGDB, KML or GPX.
+
+    Raises
+    ------
+    InputError
+        For a file that is damaged, or would have GDAL read something else.
+    """
+
+    def __init__(self, content: Content) -> None:
+        import pyogrio
+
+        self._file = gdal.checked(content.file)
+        with self._reading():
+            named = [str(name) for name, _ in pyogrio.list_layers(self._file)][:_MOST_LAYERS]
+            # By number: what a file does not name is called otherwise whenever it is opened.
+            infos = [
+                pyogrio.read_info(self._file, layer=number, force_feature_count=True)
+                for number in range(len(named))
+            ]
+        for about in infos:
+            gdal.check_driver(about)
+        self.layers = [
+            Layer(
+                number,
+                name,
+                about["geometry_type"],
+                tuple(map(str, about["fields"])),
+                tuple(
+                    str(field)
+                    for field, kind in zip(about["fields"], about["ogr_types"], strict=True)
+                    if kind == "OFTString"
+                ),
+                about["crs"],
+                int(about["features"]),
+            )
+            for number, (name, about) in enumerate(zip(named, infos, strict=True))
+        ]
+
+    def read(self, layer: Layer, columns: Sequence[str], geometry: bool) -> Any:
+        """A frame of GeoPandas with the named columns, and the geometry if it is asked for."""
+        import pyogrio
+
+        with self._reading():
+            return pyogrio.read_dataframe(
+                self._file,
+                layer=layer.number,
+                columns=list(columns),
+                read_geometry=geometry,
+                # Else whole numbers with gaps would be floats, and long ids others.
+                use_arrow=True,
+                arrow_to_pandas_kwargs={"integer_object_nulls": True},
+            )
+
+    @contextmanager
+    def _reading(self) -> Any:
+        try:
+            with gdal.unnamed(self._file):
+                yield
+        except InputError:
+            raise
+        except Exception as error:  # each driver has errors of its own
+            raise gdal.damaged() from error
+
+
+class Tables:
+    """The tables of a file of SQLite, those of SpatiaLite with their places.
+
+    Raises
+    ------
+    InputError
+        For a file that is damaged, still open in another program, or holds tiles.
+    """
+
+    def __init__(self, content: Content) -> None:
+        self._file = content.file
+        if isinstance(self._file, Path):
+            journal = self._file.with_name(f"{self._file.name}-wal")
+            if journal.is_file() and journal.stat().st_size:
+                raise InputError(
+                    "This file of SQLite is still open in another program, so that rows may lie "
+                    "beside it; close it there first."
+                )
+        self._shapes: dict[str, str] = {}
+        with self._opened() as opened:
+            found = opened.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
+            tables = [
+                str(name)
+                for kind, name, sql in found
+                if kind == "table" and not re.match(r"CREATE VIRTUAL", str(sql), re.IGNORECASE)
+            ]
+            names = {str(name) for _, name, _ in found}
+            if {"tiles", "metadata"} <= names:
+                raise InputError(
+                    "This file is tiles for display (MBTiles); give the points that they were made "
+                    "from."
+                )
+            places = _geometry_columns(opened) if "geometry_columns" in names else {}
+            named = [name for name in tables if not _OWN_TABLES.match(name)][:_MOST_LAYERS]
+            self.layers = [
+                self._look(opened, number, name, places.get(name.lower()))
+                for number, name in enumerate(named)
+            ]
+        #: Names of views, which are computed when they are read.
+        self.views = [str(name) for kind, name, _ in found if kind == "view"]
+
+    def read(self, layer: Layer, columns: Sequence[str], geometry: bool) -> Any:
+        """A frame with the named columns, and the geometry if it is asked for."""
+        import geopandas
+        import pandas
+
+        shape = [self._shapes[layer.name]] if geometry else []
+        wanted = ", ".join(map(_quoted, [*columns, *shape])) or "NULL"
+        with self._opened() as opened:
+            rows = opened.execute(f"SELECT {wanted} FROM {_quoted(layer.name)}").fetchall()
+        values = list(zip(*rows, strict=True)) or [()] * len([*columns, *shape])
+        frame = pandas.DataFrame(
+            {name: list(column) for name, column in zip(columns, values, strict=False)}
+        )
+        if not geometry:
+            return frame
+        shapes = _shapes_of(values[-1])
+        return geopandas.GeoDataFrame(frame, geometry=shapes, crs=layer.crs)
+
+    def _look(self, opened: sqlite3.Connection, number: int, name: str, place: Any) -> Layer:
+        about = opened.execute(f"PRAGMA table_info({_quoted(name)})").fetchall()
+        columns = {str(column): str(kind).upper() for _, column, kind, *_ in about}
+        gdal.check_fields(len(columns))
+        ((rows,),) = opened.execute(f"SELECT count(*) FROM {_quoted(name)}")
+        lower = {column.lower(): column for column in columns}
+        shape = None if place is None else lower.get(place[0].lower())
+        if shape is not None:
+            self._shapes[name] = shape
+        return Layer(
+            number,
+            name,
+            None if shape is None else place[1],
+            tuple(column for column in columns if column != shape),
+            tuple(c for c, kind in columns.items() if c != shape and re.search("CHAR|TEXT", kind)),
+            None if shape is None else place[2],
+            int(rows),
+        )
+
+    @contextmanager
+    def _opened(self) -> Any:
+        try:
+            with closing(gdal.database(self._file)) as opened:
+                yield opened
+        except (sqlite3.Error, ValueError, OverflowError) as error:
+            if isinstance(error, InputError):
+                raise
+            raise gdal.damaged() from error
+
+
+def layers_of(content: Content) -> Layers | Tables:
+    """The layers of a file, see `containers.recognised`."""
+    return Tables(content) if content.kind == containers.SQLITE else Layers(content)
+
+
+def chosen(
+    source: Layers | Tables, asked: str, fits: Callable[[Layer], bool], what: str = "points"
+) -> tuple[Layer, bool]:
+    """The layer that is asked for, or the only one that may be meant; whether it was a choice.
+
+    Parameters
+    ----------
+    asked : its name, "" for none
+    fits : whether a layer may be meant
+    what : what is read, for sentences
+
+    Raises
+    ------
+    InputError
+        For a layer that is not there, and where several may be meant.
+    """
+    layers = source.layers
+    if asked:
+        for layer in layers:
+            if layer.name == asked:
+                return layer, False
+        views = getattr(source, "views", [])
+        if asked in views:
+            raise InputError(
+                f"{asked!r} is a view, which is computed when it is read; save it as a table."
+            )
+        raise InputError(
+            f"There is no layer {asked!r} in this file; there are "
+            f"{containers.as_list(each.name for each in layers) or 'none'}."
+        )
+    if not layers:
+        raise InputError("This file holds no layer or table; export or download it again.")
+    # Tables without geometry are no layers where there are layers.
+    placed = [each for each in layers if each.kind is not None] or layers
+    fitting = [each for each in placed if fits(each)] or placed
+    filled = [each for each in fitting if each.rows] or fitting
+    if len(filled) > 1 and len(fitting) > 1:
+        raise containers.several("layers", [each.name for each in filled], what)
+    return filled[0], len(layers) > 1
+
+
+def _geometry_columns(opened: sqlite3.Connection) -> dict[str, tuple[str, str, str | None]]:
+    """Column, kind and CRS of the geometries by the small letters of the table's name."""
+    about = [str(name) for _, name, *_ in opened.execute("PRAGMA table_info(geometry_columns)")]
+    if not {"f_table_name", "f_geometry_column", "srid"} <= set(about):
+        return {}
+    kind = next((each for each in ("geometry_type", "type") if each in about), "NULL")
+    known = {}
+    with_crs = "SELECT srid, auth_name, auth_srid FROM spatial_ref_sys"
+    try:
+        known = {srid: f"{name}:{number}" for srid, name, number in opened.execute(with_crs)}
+    except sqlite3.Error:
+        known = {}
+    rows = opened.execute(
+        f"SELECT f_table_name, f_geometry_column, {kind}, srid FROM geometry_columns"
+    )
+    found = {}
+    for table, column, code, srid in rows:
+        crs = known.get(srid)
+        crs = crs if crs and re.fullmatch(r"(EPSG|ESRI):\d{1,9}", crs, re.IGNORECASE) else None
+        found[str(table).lower()] = str(column), _kind(code), crs
+    return found
+
+
+def _kind(code: Any) -> str:
+    """The kind of geometries by their number, such as 1001 for a point with a height, or name."""
+    if isinstance(code, int):
+        return _KINDS[code % 1000] if 0 < code % 1000 < len(_KINDS) else "Unknown"
+    named = {each.upper(): each for each in _KINDS[1:]}
+    return named.get(str(code).upper().removesuffix("M").removesuffix("Z"), "Unknown")
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _shapes_of(values: Iterable[Any]) -> NDArray[Any]:
+    """Shapes from WKB, or from what SpatiaLite keeps."""
+    import shapely
+
+    plain = [None if not isinstance(each, bytes) else _as_wkb(each) for each in values]
+    shapes = np.array(plain, dtype=object)
+    try:
+        return np.asarray(shapely.from_wkb(shapes), dtype=object)
+    except shapely.errors.GEOSException as error:
+        raise gdal.damaged() from error
+
+
+def _as_wkb(blob: bytes) -> bytes:
+    """WKB of a geometry of SpatiaLite: a head of 38 bytes, a mark, and almost WKB."""
+    if len(blob) < 45 or blob[:1] != b"\0" or blob[38:39] != b"\x7c":
+        return blob
+    order, body = blob[1:2], bytearray(blob[39:-1])
+    little = order == b"\1"
+
+    def number(at: int) -> int:
+        return int.from_bytes(body[at : at + 4], "little" if little else "big")
+
+    kind = number(0)
+    if kind % 1000 in (4, 5, 6, 7):
+        # Each part begins with a mark of its own where WKB has the order of bytes.
+        size = {0: 16, 1: 24, 2: 24, 3: 32}[kind // 1000 % 10]
+        at = 8
+        for _ in range(number(4)):
+            if body[at : at + 1] != b"\x69":
+                raise gdal.damaged()
+            body[at : at + 1] = order
+            part = number(at + 1) % 1000
+            at += 5
+            if part == 1:
+                at += size
+                continue
+            rings = 1
+            if part == 3:
+                rings, at = number(at), at + 4
+            for _ in range(rings):
+                at += 4 + size * number(at)
+                if at > len(body):
+                    raise gdal.damaged()
+    return order + bytes(body)

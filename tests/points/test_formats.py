@@ -1,0 +1,329 @@
+"""Every format that people have: counted as GeoPandas, or the library that wrote it, reads it."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import sqlite3
+import zipfile
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import geopandas
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyogrio
+import pytest
+import shapely
+
+from explorer.app.curator.upload import read_upload
+from explorer.cli import main
+from explorer.errors import InputError
+from explorer.grid.grid import Grid
+from explorer.points.counts_file import load_counts
+from explorer.points.points import Points, read_points
+from explorer.points.populations import population_of_file
+from explorer.trips.trips import read_trips
+
+RNG = np.random.default_rng(33)
+TABLE = pd.DataFrame(
+    {
+        "lon": RNG.uniform(4.7, 5.1, 200).round(6),
+        "lat": RNG.uniform(52.2, 52.5, 200).round(6),
+        "who": [f"p{number % 40}" for number in range(200)],
+        "n": RNG.integers(1, 5, 200),
+    }
+)
+FRAME = geopandas.GeoDataFrame(
+    TABLE[["who", "n"]], geometry=geopandas.points_from_xy(TABLE.lon, TABLE.lat), crs=4326
+)
+GRID = Grid.around(4.9, 52.35, "20km", shape=16)
+Written = Callable[[Path], Path]
+
+
+def by(driver: str, name: str, frame: geopandas.GeoDataFrame = FRAME, **options: str) -> Written:
+    def write(folder: Path) -> Path:
+        pyogrio.write_dataframe(frame, folder / name, driver=driver, **options)
+        return folder / name
+
+    return write
+
+
+def zipped(write: Written, name: str, folder_in: str = "") -> Written:
+    """All that is written, in an archive."""
+
+    def pack(folder: Path) -> Path:
+        inside = folder / "inside"
+        inside.mkdir()
+        write(inside)
+        with zipfile.ZipFile(folder / name, "w", zipfile.ZIP_DEFLATED) as archive:
+            for each in sorted(inside.rglob("*")):
+                if each.is_file():
+                    archive.write(each, f"{folder_in}{each.relative_to(inside).as_posix()}")
+        return folder / name
+
+    return pack
+
+
+def renamed(write: Written, name: str) -> Written:
+    return lambda folder: write(folder).rename(folder / name)
+
+
+def csv(folder: Path) -> Path:
+    TABLE.to_csv(folder / "points.csv", index=False)
+    return folder / "points.csv"
+
+
+def packed(pack: Callable[[bytes], bytes], ending: str) -> Written:
+    def write(folder: Path) -> Path:
+        path = folder / f"points.csv.{ending}"
+        path.write_bytes(pack(TABLE.to_csv(index=False).encode()))
+        return path
+
+    return write
+
+
+def zstd(content: bytes) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(sink, "zstd") as stream:
+        stream.write(content)
+    return sink.getvalue().to_pybytes()
+
+
+def sheet(folder: Path) -> Path:
+    pytest.importorskip("python_calamine")
+    TABLE.to_excel(folder / "points.xlsx", index=False, engine="xlsxwriter")
+    return folder / "points.xlsx"
+
+
+def plain_sqlite(folder: Path) -> Path:
+    with closing(sqlite3.connect(folder / "points.db")) as opened:
+        TABLE.to_sql("places", opened, index=False)
+    return folder / "points.db"
+
+
+def duck(folder: Path) -> Path:
+    duckdb = pytest.importorskip("duckdb")
+    with duckdb.connect(folder / "points.duckdb") as opened:
+        opened.register("given", TABLE)
+        opened.sql("CREATE TABLE places AS SELECT * FROM given")
+    return folder / "points.duckdb"
+
+
+def feather(folder: Path) -> Path:
+    TABLE.to_feather(folder / "points.arrow")
+    return folder / "points.arrow"
+
+
+METRIC = FRAME.to_crs(28992)
+LAYERS = {
+    "FlatGeobuf": by("FlatGeobuf", "points.fgb"),
+    "FlatGeobuf in metres": by("FlatGeobuf", "points.fgb", METRIC),
+    "FlatGeobuf of another name": renamed(by("FlatGeobuf", "points.fgb"), "points.bin"),
+    "KML": by("LIBKML", "points.kml"),
+    "KMZ": zipped(by("LIBKML", "doc.kml"), "points.kmz"),
+    "GPX": by("GPX", "points.gpx", layer="waypoints", GPX_USE_EXTENSIONS="YES"),
+    "FileGDB": by("OpenFileGDB", "points.gdb"),
+    "zipped FileGDB": zipped(by("OpenFileGDB", "points.gdb"), "points.zip"),
+    "FileGDB named .gdb.zip": zipped(by("OpenFileGDB", "points.gdb"), "points.gdb.zip", "in/"),
+    "SpatiaLite": by("SQLite", "points.sqlite", METRIC, SPATIALITE="YES"),
+    "SQLite with WKB": by("SQLite", "points.sqlite"),
+    "Shapefile": by("ESRI Shapefile", "points.shp"),
+    "zipped Shapefile": zipped(by("ESRI Shapefile", "points.shp"), "points.zip"),
+    "Shapefile in a folder": zipped(by("ESRI Shapefile", "POINTS.shp", METRIC), "p.zip", "deep/a/"),
+    "zipped GeoPackage": zipped(by("GPKG", "points.gpkg"), "points.zip"),
+}
+TABLES = {
+    "CSV": csv,
+    "gzip": packed(gzip.compress, "gz"),
+    "bzip2": packed(bz2.compress, "bz2"),
+    "xz": packed(lzma.compress, "xz"),
+    "Zstandard": packed(zstd, "zst"),
+    "zip": zipped(csv, "points.zip"),
+    "Excel": sheet,
+    "SQLite": plain_sqlite,
+    "DuckDB": duck,
+    "Arrow": feather,
+}
+
+
+def counts(points: Points) -> np.ndarray:
+    return GRID.count(points, per="record").counts
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_layers_are_counted_as_geopandas_reads_them(name: str, tmp_path: Path) -> None:
+    path = LAYERS[name](tmp_path)
+    theirs = FRAME if path.suffix in (".kmz", ".zip") else geopandas.read_file(path)
+    points = read_points(path)
+    assert len(points) == len(theirs) == 200
+    assert np.array_equal(counts(points), counts(read_points(theirs.to_crs(4326))))
+    named = [each for each in ("who", "ogr_who") if each in theirs.columns] or ["who"]
+    assert np.unique(read_points(path, user=named[0]).user).size == 40
+    if path.is_file() and name != "Shapefile":
+        # What a visitor sends is read by its own process, from memory.
+        sent = read_upload(path.read_bytes(), f"p{path.suffix if name[-4:] != 'name' else '.csv'}")
+        assert np.array_equal(counts(sent), counts(points))
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_tables_are_counted_as_they_were_written(name: str, tmp_path: Path) -> None:
+    path = TABLES[name](tmp_path)
+    expected = counts(read_points(TABLE))
+    assert np.array_equal(counts(read_points(path)), expected)
+    grid_counts = GRID.count(path, per="record")
+    assert np.array_equal(grid_counts.counts, expected)
+    weighed = read_points(path, user="who", weight="n")
+    assert int(weighed.weight.sum()) == int(TABLE.n.sum())
+    assert np.unique(weighed.user).size == 40
+
+
+@pytest.mark.parametrize("name", ["FlatGeobuf", "KMZ", "FileGDB", "zipped Shapefile", "gzip"])
+def test_the_command_counts_them(name: str, tmp_path: Path, capsys) -> None:
+    path = {**LAYERS, **TABLES}[name](tmp_path)
+    where = ["--around", "4.9", "52.35", "--size", "20km", "--shape", "16"]
+    output = tmp_path / "counts.exact.parquet"
+    assert main(["count", str(path), *where, "-o", str(output), "--per", "record"]) == 0, (
+        capsys.readouterr().err
+    )
+    assert np.array_equal(load_counts(output).counts, counts(read_points(TABLE)))
+
+
+def test_one_of_several_layers_is_named(tmp_path: Path, capsys) -> None:
+    path = tmp_path / "city.gdb"
+    for layer, part in (("bus", FRAME[:50]), ("rail", FRAME[50:])):
+        pyogrio.write_dataframe(part, path, driver="OpenFileGDB", layer=layer, append=path.exists())
+    with pytest.raises(InputError, match=r"2 layers .* \('bus', 'rail'\); name one, such as layer"):
+        read_points(path)
+    assert len(read_points(path, layer="rail")) == 150
+    assert len(read_points(f"{path}::bus")) == 50
+    where = ["--around", "4.9", "52.35", "--size", "20km", "--shape", "16", "--per", "record"]
+    output = ["-o", str(tmp_path / "a.exact.parquet")]
+    assert main(["count", str(path), *where, *output]) == 2
+    assert "--layer bus" in capsys.readouterr().err
+    assert main(["count", str(path), *where, *output, "--layer", "bus"]) == 0
+
+
+def test_layers_without_points_are_not_meant(tmp_path: Path) -> None:
+    path = tmp_path / "city.gpkg"
+    roads = geopandas.GeoDataFrame(geometry=[shapely.LineString([(0, 0), (1, 1)])], crs=4326)
+    pyogrio.write_dataframe(roads, path, layer="roads")
+    pyogrio.write_dataframe(FRAME, path, layer="stops", append=True)
+    pyogrio.write_dataframe(TABLE, path, layer="notes", append=True)
+    points = read_points(path)
+    assert len(points) == 200
+    assert points.notes[0] == "The layer 'stops' was read."
+    with pytest.raises(InputError, match="LineString where points were expected"):
+        read_points(path, layer="roads")
+
+
+def test_gpx_tracks_are_their_points(tmp_path: Path) -> None:
+    path = tmp_path / "walk.gpx"
+    points = "".join(
+        f'<trkpt lat="{lat}" lon="{lon}"><time>2024-05-01T08:00:00Z</time></trkpt>'
+        for lon, lat in zip(TABLE.lon, TABLE.lat, strict=True)
+    )
+    head = '<gpx version="1.1" creator="a" xmlns="http://www.topografix.com/GPX/1/1">'
+    path.write_text(f"{head}<trk><trkseg>{points}</trkseg></trk></gpx>")
+    walk = read_points(path, time="time")
+    assert len(walk) == 200
+    assert "The layer 'track_points' was read." in walk.notes
+    path.write_text(f'{head}<wpt lat="1" lon="2"/><trk><trkseg>{points}</trkseg></trk></gpx>')
+    with pytest.raises(InputError, match="'waypoints', 'track_points'"):
+        read_points(path)
+    assert len(read_points(path, layer="waypoints")) == 1
+
+
+def test_one_of_several_sheets_and_tables_is_named(tmp_path: Path) -> None:
+    pytest.importorskip("python_calamine")
+    path = tmp_path / "points.xlsx"
+    with pd.ExcelWriter(path, engine="xlsxwriter") as book:
+        TABLE[:10].to_excel(book, sheet_name="May", index=False)
+        TABLE[:20].to_excel(book, sheet_name="June", index=False)
+        pd.DataFrame().to_excel(book, sheet_name="Empty")
+    with pytest.raises(InputError, match=r"2 sheets .* \('May', 'June'\); name one"):
+        read_points(path)
+    assert len(read_points(path, layer="June")) == 20
+    with pytest.raises(InputError, match="no sheet 'July'"):
+        read_points(path, layer="July")
+    pd.DataFrame(TABLE.to_numpy()).to_excel(path, header=False, index=False, engine="xlsxwriter")
+    with pytest.raises(InputError, match="first row of this sheet") as refused:
+        read_points(path)
+    assert str(TABLE.lon[0]) not in str(refused.value)
+
+
+def test_trips_are_read_from_a_sheet_and_a_table(tmp_path: Path) -> None:
+    ends = TABLE[["lon", "lat"]].to_numpy()
+    trips = pd.DataFrame(
+        {"o_lon": ends[:, 0], "o_lat": ends[:, 1], "d_lon": ends[::-1, 0], "d_lat": ends[::-1, 1]}
+    )
+    with closing(sqlite3.connect(tmp_path / "trips.db")) as opened:
+        trips.to_sql("journeys", opened, index=False)
+        trips[:7].to_sql("others", opened, index=False)
+    assert len(read_trips(tmp_path / "trips.db", layer="journeys")) == 200
+    assert len(read_trips(f"{tmp_path / 'trips.db'}::others")) == 7
+
+
+def test_sqlite_that_is_open_elsewhere_is_refused(tmp_path: Path) -> None:
+    path = plain_sqlite(tmp_path)
+    with closing(sqlite3.connect(path)) as writer:
+        writer.execute("PRAGMA journal_mode = WAL")
+        with writer:
+            writer.execute("INSERT INTO places VALUES (4.9, 52.3, 'p', 1)")
+        with pytest.raises(InputError, match="still open in another program"):
+            read_points(path)
+    assert len(read_points(path)) == 201
+
+
+def test_views_are_not_computed(tmp_path: Path) -> None:
+    path = plain_sqlite(tmp_path)
+    with closing(sqlite3.connect(path)) as opened, opened:
+        opened.execute("CREATE VIEW many AS SELECT * FROM places a, places b, places c")
+    with pytest.raises(InputError, match="'many' is a view"):
+        read_points(path, layer="many")
+
+
+def test_a_shapefile_without_a_part_says_which(tmp_path: Path) -> None:
+    path = by("ESRI Shapefile", "points.shp")(tmp_path)
+    for ending in (".dbf", ".shx"):
+        part = path.with_suffix(ending)
+        content = part.read_bytes()
+        part.unlink()
+        with pytest.raises(InputError, match=rf"lacks its file ending in \{ending}"):
+            read_points(path)
+        with zipfile.ZipFile(tmp_path / "p.zip", "w") as archive:
+            for each in tmp_path.glob("points.*"):
+                archive.write(each, each.name)
+        with pytest.raises(InputError, match=rf"lacks its file ending in \{ending}"):
+            read_points(tmp_path / "p.zip")
+        part.write_bytes(content)
+    with pytest.raises(InputError, match="several files"):
+        read_points(path.read_bytes(), name="points.shp")
+
+
+def test_a_copy_in_another_container_is_the_same_population(tmp_path: Path) -> None:
+    names = ["points.csv", "points.csv.gz", "points.zip", "points.gdb", "points.gdb.zip"]
+    assert {population_of_file(str(tmp_path / name)) for name in names} == {"points"}
+    assert population_of_file(f"{tmp_path / 'points.gpkg'}::rail") == "points"
+    (tmp_path / "points.gdb").mkdir()
+    assert population_of_file(str(tmp_path / "points.gdb")) == "points"
+
+
+def test_kml_is_read_without_what_it_points_to(tmp_path: Path) -> None:
+    head = '<?xml version="1.0"?><kml xmlns="http://www.opengis.net/kml/2.2"><Document>'
+    link = "<NetworkLink><Link><href>other.kml</href></Link></NetworkLink>"
+    by("LIBKML", "other.kml")(tmp_path)
+    place = "<Placemark><Point><coordinates>4.9,52.3</coordinates></Point></Placemark>"
+    path = tmp_path / "links.kml"
+    path.write_text(f"{head}{link}{place}</Document></kml>")
+    assert len(read_points(path)) == 1
+    entity = '<!DOCTYPE kml [<!ENTITY a SYSTEM "other.kml">]>'
+    path.write_text(f"{head.replace('<kml', f'{entity}<kml')}{place}&a;</Document></kml>")
+    with pytest.raises(InputError):
+        read_points(path)
+    with pytest.raises(InputError):
+        read_points(io.BytesIO(path.read_bytes()), name="links.kml")

@@ -246,7 +246,10 @@ def unused_users(names: Sequence[str], user: object) -> list[str]:
     >>> len(unused_users(["anon_driver_id", "userID", "id_user", "IMEI", "passenger_count"], None))
     4
     """
-    return [unread_users_note(each) for each in names if user is None and _names_users(each)]
+    named = [name for name in names if user is None and _names_users(name)]
+    # Whose a tag or car is stands after who somebody is.
+    named.sort(key=lambda name: _WHOSE.isdisjoint(_split(name).split("_")))
+    return [unread_users_note(name) for name in named]
 
 
 def _names_users(name: str) -> bool:

@@ -134,19 +134,6 @@ def identities(column: pa.Array) -> Identities:
     return Identities(identity[place], known[place], respelled[place])
 
 
-def kind_of_ids(kind: pa.DataType) -> str:
-    """What ids of this type have one spelling with: whole numbers and texts of any width.
-
-    >>> kind_of_ids(pa.int32()), kind_of_ids(pa.dictionary(pa.int8(), pa.large_string()))
-    ('integer', 'text')
-    """
-    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    texts = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
-    if any(is_text(kind) for is_text in texts):
-        return "text"
-    return "integer" if pa.types.is_integer(kind) else str(kind)
-
-
 def _encoded(column: pa.ChunkedArray) -> list[pa.DictionaryArray]:
     """A column as numbers of its different values, which are the same in all chunks."""
     kind = column.type
@@ -255,9 +242,10 @@ def _of_texts(texts: pa.Array) -> Identities:
         known[unsure], respelled[unsure] = named, changed & named
         texts = compute.replace_with_mask(texts, pa.array(unsure), after)
         whole[unsure] = _match(after, _WHOLE)
-    number = texts if whole.all() else compute.if_else(pa.array(whole), texts, "0")
     identity = np.zeros((len(texts), 2), np.int64)
-    identity[:, 0] = number.cast(pa.int64()).to_numpy(zero_copy_only=False)
+    if whole.any():
+        number = texts if whole.all() else texts.filter(pa.array(whole))
+        identity[whole, 0] = number.cast(pa.int64()).to_numpy(zero_copy_only=False)
     others = ~whole & known
     if others.any():
         names = texts.filter(pa.array(others)).to_numpy(zero_copy_only=False)

@@ -122,6 +122,12 @@ def test_a_column_of_users_is_named(name: str) -> None:
     assert [name in note for note in unused_users([name, "lon", "lat"], None)] == [True]
 
 
+def test_who_somebody_is_stands_before_what_they_have() -> None:
+    first, second = unused_users(["tag-local-identifier", "individual-local-identifier"], None)
+    assert "'individual-local-identifier'" in first
+    assert "'tag-local-identifier'" in second
+
+
 @pytest.mark.parametrize("name", words(NAMES_OF_NO_USERS))
 def test_a_column_of_something_else_is_not_named(name: str) -> None:
     assert unused_users([name, "lon", "lat"], None) == []

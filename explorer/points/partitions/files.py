@@ -23,7 +23,7 @@ from explorer.grid.parquet import look_at as look_at_column
 from explorer.grid.projection import LONLAT
 from explorer.grid.stated_crs import in_degrees
 from explorer.points.columns import Place, candidates, listed, unread_weights, unused_users
-from explorer.points.identity import JOINED, kind_of_ids
+from explorer.points.identity import JOINED
 from explorer.points.partitions.listing import Listing, list_files, refuse_gaps, refuse_twins
 from explorer.points.points import choose_place
 from explorer.points.populations import populations_of_files
@@ -162,7 +162,8 @@ def look_at(
                 notes = [*([column.sentence] if column.found else []), *notes]
         _refuse_other(schema, first, wanted, title, PurePath(listing.paths[0]).name)
         if wanted.user is not None:
-            kinds.add(kind_of_ids(schema.field(wanted.user).type))
+            kind = schema.field(wanted.user).type
+            kinds.add("integer" if pa.types.is_integer(kind) else str(kind).removeprefix("large_"))
         if wanted.column is not None and not wanted.column.found:
             _refuse_other_crs(wanted.column, described(schema, metadata.schema), listing, path)
         indices = _indices(metadata, wanted)

@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="boxes of one place (o, d, ...), GeoJSON or CSV, row by row beside those of the "
         "others; can be repeated",
     )
-    for word, what in zip(WORDS, ("first place", "stop", "last place"), strict=True):
+    for word, what in zip(WORDS, ("the first place", "a stop", "the last place"), strict=True):
         again = "; once for each stop, in order" if word == "via" else ""
         group.add_argument(
             f"--{word}",
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             type=float,
             action="append",
             metavar=("X0", "Y0", "X1", "Y1"),
-            help=f"one question: the box on the {what}; left out, it is anywhere{again}",
+            help=f"one question: the box on {what}; left out, it is anywhere{again}",
         )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,6 +13,8 @@ from numpy.typing import NDArray
 from explorer.errors import InputError
 from explorer.grid.projection import LONLAT, transform
 
+# As in the locations that Google exports: "latitudeE7".
+_SCALED = re.compile(r"((?<![A-Za-z])[eE]|(?<=[a-z])E|(?<=itude)e)[67]$")
 #: No longitude is larger: what is, needs no second look.
 _MOST_DEGREES = 360.0
 #: Metres, and of a cell's sides: nobody asks about less of a map, and as degrees it is a place.
@@ -35,6 +39,28 @@ class Metric(Protocol):
     @property
     def cell_height(self) -> float:
         """From south to north."""
+
+
+def scaled(
+    names: Sequence[str], x: NDArray[np.float64], y: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Coordinates in degrees of columns whose names say that they hold degrees times 10^7 or 10^6.
+
+    Parameters
+    ----------
+    names : of the columns of x and y; none for a geometry
+    x, y : (n,), returned as they are under other names
+
+    Examples
+    --------
+    >>> x, y = scaled(("longitudeE7", "latitudeE7"), np.array([134e6]), np.array([525e6]))
+    >>> x.round(6).tolist(), y.round(6).tolist()
+    ([13.4], [52.5])
+    """
+    # Divided: 10^-7 is no binary number, and its products end in many digits.
+    found = [_SCALED.search(name) for name in names]
+    powers = [10.0 ** int(match[0][-1]) for match in found if match]
+    return (x / powers[0], y / powers[1]) if len(powers) == 2 else (x, y)
 
 
 def refuse_degrees(grid: Metric, boxes: NDArray[np.float64]) -> None:

@@ -42,12 +42,12 @@ _KINDS = {2: "LineString", 3: "Polygon", 4: "MultiPoint", 5: "MultiLineString", 
 _FIELDS = (("x", "y"), ("lon", "lat"), ("lng", "lat"), ("long", "lat"), ("longitude", "latitude"))
 
 
-def place_column(
+def place_columns(
     names: Sequence[str], look: Callable[[str], Any], of_points: bool = True
-) -> GeometryColumn | None:
-    """The column whose values are places: WKB, texts, structs, or objects of shapely.
+) -> list[GeometryColumn]:
+    """Columns whose values are places: WKB, texts, structs, or objects of shapely.
 
-    Where several are, what is returned has a refusal that lists them.
+    Where some have a name that says so, they are all.
 
     Parameters
     ----------
@@ -57,7 +57,14 @@ def place_column(
     """
     columns = (_recognised(name, look(name), of_points) for name in names[:_MOST_LOOKED_AT])
     found = [replace(column, found=True) for column in columns if column is not None]
-    found = [each for each in found if NAMED.search(each.name.lower())] or found
+    return [column for column in found if NAMED.search(column.name.lower())] or found
+
+
+def place_column(
+    names: Sequence[str], look: Callable[[str], Any], of_points: bool = True
+) -> GeometryColumn | None:
+    """The one of `place_columns`; of several the first, with a refusal that lists them."""
+    found = place_columns(names, look, of_points)
     if len(found) < 2:
         return found[0] if found else None
     listed = ", ".join(repr(column.name) for column in found[:6])

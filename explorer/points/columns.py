@@ -98,7 +98,7 @@ class Place:
     degrees: bool
 
     def __str__(self) -> str:
-        return f"{self.lon!r} and {self.lat!r}"
+        return repr(self.lon) if self.lon == self.lat else f"{self.lon!r} and {self.lat!r}"
 
     @property
     def columns(self) -> tuple[str, str]:

@@ -16,6 +16,7 @@ from explorer.errors import InputError
 from explorer.grid.areas.areas import Areas
 from explorer.grid.areas.windows import Windows
 from explorer.grid.cards import exact_card
+from explorer.grid.degrees import scaled
 from explorer.grid.grid import Grid, Progress
 from explorer.grid.plans import GridPlan
 from explorer.grid.projection import LONLAT, as_crs
@@ -287,7 +288,10 @@ def read_points(
     @lru_cache
     def read(place: Place | None) -> Columns:
         others = (named.get(role) for role in asked)
-        return table.read(None if place is None else place.columns, *others)
+        columns = table.read(None if place is None else place.columns, *others)
+        if place is not None:
+            columns.x, columns.y = scaled(place.columns, columns.x, columns.y)
+        return columns
 
     own = table.crs if table.geometry else None
     place, known, notes = choose_place(

@@ -12,6 +12,7 @@ import pyproj
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
+from explorer.grid.degrees import scaled
 from explorer.grid.grid import Progress
 from explorer.grid.places import TripDomain
 from explorer.grid.projection import LONLAT, as_crs
@@ -32,7 +33,7 @@ from explorer.points.matrix import whole_bound
 from explorer.points.points import add_arrays
 from explorer.points.populations import of_people, population_of_records, populations_of_files
 from explorer.points.row_weights import whole_weights
-from explorer.points.sources import MAX_ROWS, open_source
+from explorer.points.sources import MAX_ROWS, Columns, Source, open_source
 from explorer.points.weights import LATTICE
 from explorer.trips.columns import Choice, find_places, said
 from explorer.trips.counting import count_trips, trip_cells
@@ -250,7 +251,7 @@ def read_trips(
     table, title = open_source(source, name, max_rows, layer or "")
     wanted = [each.strip() for each in places.split(",")] if isinstance(places, str) else places
     given = None if crs is None else as_crs(crs)
-    found = find_places(table.names, wanted, given is not None and given.is_projected)
+    found, in_one = _places_of(table, wanted, given is not None and given.is_projected)
     asked = {"user": user, "weight": weight}
     named = {role: value for role, value in asked.items() if isinstance(value, str)}
     for column in named.values():
@@ -260,13 +261,22 @@ def read_trips(
             )
     # Users and weights are read once, with the first place.
     first, *later = [place for _, place in found]
-    columns = table.read(first.columns, named.get("user"), named.get("weight"), None)
+
+    def read(place: Place, user: str | None = None, weight: str | None = None) -> Columns:
+        if place.lon in in_one:
+            table.take(place.lon)
+            return table.read(None, user, weight, None)
+        columns = table.read(place.columns, user, weight, None)
+        columns.x, columns.y = scaled(place.columns, columns.x, columns.y)
+        return columns
+
+    columns = read(first, named.get("user"), named.get("weight"))
     add_arrays(columns, {role: value for role, value in asked.items() if role not in named})
-    others = [table.read(place.columns, None, None, None) for place in later]
+    others = [read(place) for place in later]
     x, y = [columns.x, *(each.x for each in others)], [columns.y, *(each.y for each in others)]
     whose, hashes, joined = columns.user or (None, None, False)
     # One place in metres is enough to say nothing of degrees.
-    own = ASSUMED if all(place.degrees for _, place in found) else None
+    own = in_one.get(first.lon, ASSUMED if all(place.degrees for _, place in found) else None)
     known, notes = which_crs(own, given, lambda: (np.concatenate(x), np.concatenate(y)))
     notes = [_taken(found), *notes, *unused_users(table.names, user)]
     notes += unread_weights(table.names, weight)
@@ -290,6 +300,23 @@ def read_trips(
         populations_of_files([str(source)]) if isinstance(source, str | Path) else (),
         None if columns.weight is None else whole_weights(columns.weight[choice]),
     )
+
+
+def _places_of(
+    table: Source, wanted: Sequence[Choice] | None, metric: bool
+) -> tuple[list[tuple[str, Place]], dict[str, pyproj.CRS | None]]:
+    """Places of a trip, and the CRS by the name of each column that is a place by itself."""
+    alone = {column.name: column.crs for column in table.places()}
+    if not alone:
+        return find_places(table.names, wanted, metric), {}
+    # Such columns are told apart by their names as pairs of columns are.
+    axes = [f"{name} {axis}" for name in alone for axis in ("lon", "lat")]
+    found = find_places(axes, wanted, metric)
+    names = [place.lon.removesuffix(" lon") for _, place in found]
+    if len({alone[name] for name in names}) > 1:
+        raise InputError("The places of a trip are in different CRS; give them in one.")
+    places = [Place(name, name, False) for name in names]
+    return [(part, place) for (part, _), place in zip(found, places, strict=True)], alone
 
 
 def _taken(found: list[tuple[str, Place]]) -> str:

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
+from explorer.grid.degrees import scaled
 from explorer.grid.geometry_values import floats, point_coordinates
 from explorer.grid.grid import Progress
 from explorer.grid.parquet import unreadable
@@ -93,7 +94,7 @@ class Job:
         if wanted.column is not None:
             x, y = point_coordinates(batch[wanted.column.name], wanted.column)
         else:
-            x, y = (floats(batch[name]) for name in wanted.place)
+            x, y = scaled(wanted.place, *(floats(batch[name]) for name in wanted.place))
         user, known = owners(batch, wanted, judged)
         x, y, keep = usable(x, y, wanted, known, judged)
         records = None

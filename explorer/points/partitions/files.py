@@ -16,6 +16,7 @@ import pyproj
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
+from explorer.grid.degrees import scaled
 from explorer.grid.geometry_columns import GeometryColumn, described
 from explorer.grid.geometry_values import floats, point_coordinates
 from explorer.grid.parquet import geometry_of
@@ -229,7 +230,7 @@ def _first_places(
             for batch in pq.ParquetFile(opened).iter_batches(_FIRST_ROWS, columns=names):
                 if place is None and column is not None:
                     return point_coordinates(batch[names[0]], column)
-                return floats(batch[names[0]]), floats(batch[names[1]])
+                return scaled(names, *(floats(batch[name]) for name in names))
     return np.empty(0), np.empty(0)
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from explorer.errors import InputError
 from explorer.grid.geometry_columns import GeometryColumn
-from explorer.grid.geometry_values import place_column, point_coordinates, sample
+from explorer.grid.geometry_values import place_column, place_columns, point_coordinates, sample
 from explorer.points.columns import candidates, listed
 from explorer.points.identity import Users, codes
 
@@ -46,6 +46,9 @@ class Source(Protocol):
 
     def take(self, name: str) -> None:
         """Have one column be the place, which ``place=None`` reads."""
+
+    def places(self) -> list[GeometryColumn]:
+        """Columns whose values are places, where no columns are named as one."""
 
     def read(
         self, place: tuple[str, str] | None, user: str | None, weight: str | None, time: str | None
@@ -81,6 +84,11 @@ class Table:
     def take(self, name: str) -> None:
         """Have a column be the place; see `one_column`."""
         self._place_at(one_column(self.names, self.column, self.look, name))
+
+    def places(self) -> list[GeometryColumn]:
+        """Columns whose values are places, where no columns are named as one."""
+        found = self.column is not None and self.column.found
+        return place_columns(self.names, self.look) if found else []
 
     def _find(self, known: GeometryColumn | None) -> None:
         """Have the place be what a table describes, or else the column whose values are places."""

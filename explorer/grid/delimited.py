@@ -133,7 +133,7 @@ class Delimited:
         others = (NO_QUOTES, BACKSLASH) if self.delimiter == "\t" else (BACKSLASH, NO_QUOTES)
         self._ways: tuple[Quoting, ...] = (STANDARD, *others, _ANY_QUOTED)
         self.quoting = STANDARD
-        self._has_quotes = False
+        self._has_quotes = self._has_escapes = False
 
     def settled(self, read: Callable[[], Result], whole: bool = True) -> Result:
         """What a reading of all records gives, begun again with other ways of quoting.
@@ -159,7 +159,7 @@ class Delimited:
                 result = read()
             except BadRow as error:
                 last = error if last is None or error.line > last.line else last
-                if not self._has_quotes:
+                if not (self._has_quotes or self._has_escapes):
                     break
             else:
                 self._ways = (quoting,) if whole else self._ways
@@ -170,8 +170,8 @@ class Delimited:
     def blocks(self, size: int | None = None) -> Iterator[tuple[float, int, memoryview]]:
         """The records in blocks of whole ones, in UTF-8.
 
-        Before each stands the fraction of the file that has been read, and where the block begins,
-        for `line_of`; ``size`` is how many bytes are read at a time.
+        Yields the fraction of the file that has been read, where the block begins (for `line_of`),
+        and the block; ``size`` is how many bytes are read at a time.
 
         Raises
         ------
@@ -221,7 +221,7 @@ class Delimited:
             stream.read(self._start)
             text = stream.read(-1).decode(errors="replace")
         csv.field_size_limit(max(csv.field_size_limit(), LONGEST))
-        self._has_quotes = '"' in text
+        self._has_quotes, self._has_escapes = '"' in text, "\\" in text
         lines = [match[0] for match in _LINE.finditer(text)]
         reader = csv.reader(lines, delimiter=self.delimiter, **self.quoting.for_csv())
         rows, read, most = [], 0, len(self.names)
@@ -301,12 +301,13 @@ class Delimited:
 
     def _end(self, data: bytes, begin: int, final: bool) -> int:
         """Where the last whole record of some bytes ends."""
-        if b'"' in data:
-            self._has_quotes = True
-            if self.quoting.quotes:
-                found = self._scan(memoryview(data), final)
-                self._refuse(found, begin)
-                return int(found[0])
+        quotes, escapes = b'"' in data, b"\\" in data
+        self._has_quotes |= quotes
+        self._has_escapes |= escapes
+        if (quotes and self.quoting.quotes) or (escapes and self.quoting.escape):
+            outcome = self._scan(memoryview(data), final)
+            self._refuse(outcome, begin)
+            return int(outcome[0])
         return len(data) if final else data.rfind(b"\n") + 1
 
     def _scan(self, data: memoryview, final: bool, wanted: int = -1) -> tuple[int, ...]:
@@ -318,13 +319,13 @@ class Delimited:
         if self.quoting.escape:
             kinds[92] = _ESCAPE
         wary = not self.quoting.whole_lines
-        found: tuple[int, ...] = scan(
+        outcome: tuple[int, ...] = scan(
             np.frombuffer(data, np.uint8), kinds, len(self.names), wary, final, wanted
         )
-        return found
+        return outcome
 
-    def _refuse(self, found: tuple[int, ...], begin: int) -> None:
-        _, fault, line, values = found
+    def _refuse(self, outcome: tuple[int, ...], begin: int) -> None:
+        _, fault, line, values = outcome
         if fault == _FINE:
             return
         line += self._lines(begin)

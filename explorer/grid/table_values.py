@@ -1,4 +1,4 @@
-"""What stands in the values of a text table: numbers as people write them, dates, places, names."""
+"""Values of text tables: numbers as people write them, dates, places, and names of columns."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def refuse_title(lines: Sequence[str], at: int, below: Sequence[str]) -> None:
         )
     if any(len(cells_of([line], mark)[0]) > 1 for line in below for mark in _DELIMITERS[:-1]):
         raise InputError(
-            f"Line {at + 1} of this file has one value and others have more; delete what stands "
-            "above the line with the names of the columns."
+            f"Line {at + 1} of this file has one value and others have more; delete the lines "
+            "above the names of the columns."
         )
 
 
@@ -62,14 +62,16 @@ _DECIMAL = re.compile(r"[-+\u2212]?(\d*[.,]\d+|\d+\.)([eE][-+]?\d+)?°?|[-+]?\d+
 _NUMBER = r"[-+]?\d+(?:[.,]\d+)?"
 _MOMENT = re.compile(
     r"\d{4}[-/.]\d\d?[-/.]\d\d?([ T].*)?|\d\d?[-/.]\d\d?[-/.](\d{4}|\d\d)( .*)?"
-    r"|\d\d?:\d\d(:\d\d.*)?|\d{4}-?\d\d-?\d\dT[\d:.]+.*|\w{3} \w{3} +\d\d? .*\d{4}.*"
+    r"|\d\d?[- ][A-Za-z]{3}[- ]\d{2,4}.*|\d\d?:\d\d(:\d\d.*)?|\d{4}-?\d\d-?\d\dT[\d:.]+.*"
+    r"|\w{3} \w{3} +\d\d? .*\d{4}.*"
 )
 _PAIR = re.compile(rf"[(\[]?\s*{_NUMBER}\s*[,; ]\s*{_NUMBER}\s*[)\]]?")
 _GEOMETRY = re.compile(r"(SRID=\d+;)?\s*(MULTI)?(POINT|LINESTRING|POLYGON)\s*Z?M?\s*\(.*", re.I)
 _MINUTES = re.compile(
     r"[NSEWO]?\s*[-+]?\d+([.,]\d+)?\s*[°º:d]\s*(\d+([.,]\d+)?\s*['′’m:]?.*)?", re.I
 )
-_HEMISPHERE = re.compile(r"[NSEWO]\s*\d+([.,]\d+)?|[-+]?\d+([.,]\d+)?\s*[NSEWO]", re.I)
+_DEGREES = r"[-+]?(\d+[\s:]+){0,2}\d+([.,]\d+)?"
+_HEMISPHERE = re.compile(rf"[NSEWO]\s*{_DEGREES}|{_DEGREES}\s*[NSEWO]", re.I)
 # A letter beside a whole number, such as S1, may be the name of a column.
 _SIGNED = re.compile(r"[NSEWO]?\s*\d+([.,]\d+|\s*[°º].*)\s*[NSEWO]?", re.I)
 _WITH_UNIT = re.compile(rf"{_NUMBER}\s*(\w{{1,4}}|%|€|\$|£)")
@@ -89,7 +91,7 @@ def is_record(cells: Sequence[str], next_cells: Sequence[str]) -> bool:
     """Whether a first line is a record: nobody names a column by a number, a date or a place."""
     plain = [cell.strip() for cell in cells]
     if names_place(plain):
-        # Columns of years beside those of a place.
+        # Some tables have a column for each year.
         return False
     strong = (_DECIMAL, _MOMENT, _PAIR, _GEOMETRY, _SIGNED)
     if any(pattern.fullmatch(cell) for cell in plain for pattern in strong):
@@ -102,7 +104,7 @@ def _kinds(cells: Sequence[str]) -> list[bool]:
     return [_FIGURE.fullmatch(cell.strip()) is not None for cell in cells]
 
 
-#: What stands in a column of numbers where there is none, in small letters.
+#: Tokens for a number that is missing, in small letters.
 MISSING = frozenset(
     (
         *("", "na", "n/a", "n.a.", "nan", "-nan", "null", "(null)", "<null>", "none", "nil"),
@@ -118,6 +120,7 @@ _MAYBE_THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")
 _COMMA_THOUSANDS = re.compile(r"[-+]?\d{1,3}(,\d{3})+\.\d*|[-+]?\d{1,3}(,\d{3}){2,}")
 _OTHER_THOUSANDS = re.compile(r"[-+]?\d{1,3}([ '’]\d{3})+([.,]\d+)?")
 _POINT_THOUSANDS = re.compile(r"[-+]?\d{1,3}(\.\d{3})+,\d+|[-+]?\d{1,3}(\.\d{3}){2,}")
+_LETTER, _SIGNS = "a letter of a hemisphere", "degrees with signs or minutes"
 
 
 class NotANumber(ValueError):
@@ -125,7 +128,7 @@ class NotANumber(ValueError):
 
 
 def number(text: str, delimiter: str) -> float:
-    r"""A number as people and spreadsheets write it; NaN for a token that stands for none.
+    r"""A number as people and spreadsheets write it; NaN for a token of a missing one.
 
     Blanks around it, a leading plus, a typographic minus, a decimal comma and marks between
     thousands are read where they are unambiguous: a single comma is decimal, but with commas as
@@ -179,13 +182,22 @@ def _kind(text: str) -> str:
     """What a text is that is no number."""
     kinds = (
         (_MOMENT, "a date or a time"),
-        (_HEMISPHERE, "a letter of a hemisphere"),
-        (_MINUTES, "degrees with signs or minutes"),
+        (_HEMISPHERE, _LETTER),
+        (_MINUTES, _SIGNS),
         (_PAIR, "two numbers"),
         (_GEOMETRY, "a geometry"),
         (_WITH_UNIT, "a number with a unit"),
     )
     return next((kind for pattern, kind in kinds if pattern.fullmatch(text)), "a text")
+
+
+def advice_on(kind: str) -> str:
+    """What to do about a kind of text in a column of numbers; see `NotANumber`."""
+    if kind in (_LETTER, _SIGNS):
+        return "write decimal degrees, south and west with a minus, or choose another column"
+    if "comma" in kind:
+        return "write decimal points, and no marks between thousands"
+    return "mend that line, delete it if it is no record, or choose another column"
 
 
 def numbers(texts: Sequence[str], delimiter: str, commas: set[str]) -> list[float]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from explorer.grid.apart import read_apart
+from explorer.grid.delimited import Delimited
 from explorer.grid.projection import crs_of_text, foreign_crs, text_of_crs
 from explorer.points.cleaning import judge
 from explorer.points.points import Points, read_points
@@ -51,6 +52,7 @@ def prepare() -> None:
     import pyogrio  # noqa: F401
 
     judge(np.zeros(1), np.zeros(1), degrees=True)
+    list(Delimited(b'a\n"b"\n').blocks())
 
 
 def with_crs(columns: Mapping[str, Any]) -> dict[str, Any]:

@@ -45,6 +45,7 @@ WHOLE = {
     "tabs": lines(200, is_quote, "\t"),
     "wrapped, tabs": lines(200, lambda row: '"a\tb"' if row == 7 else '"x"', "\t"),
     "a quote at the beginning": lines(200, is_quote),
+    "backslash, no quotes": lines(200, lambda row: r"a\, b" if row % 50 == 3 else "x"),
     "backslash": lines(200, with_backslash),
     "line breaks": lines(200, with_breaks),
     "line breaks, tabs": lines(200, with_breaks, "\t"),
@@ -125,6 +126,7 @@ RECORDS = {
     "decimal commas": "Ann;13,4;52,5\nBob;13,5;52,6\n",
     "a geometry": "Ann,POINT (13.4 52.5)\nBob,POINT (13.5 52.6)\n",
     "degrees": "Ann,48°51'N\nBob,48°52'N\n",
+    "month": "Ann,2-Feb-2008\nBob,3-Feb-2008\n",
     "one number": "Berlin,1234567\nParis,2345678\n",
 }
 
@@ -231,6 +233,7 @@ def test_numbers_as_people_write_them(delimiter: str, text: str, value: float) -
         ("2024-05-06", "a date or a time"),
         ("52.5N", "a letter of a hemisphere"),
         ("W 13", "a letter of a hemisphere"),
+        ("52 30 24 N", "a letter of a hemisphere"),
         ("48°51'24\"", "degrees with signs or minutes"),
         ("13.4 52.5", "two numbers"),
         ("POINT (13.4 52.5)", "a geometry"),

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from explorer.errors import InputError
 from explorer.grid.delimited import BadRow, Delimited, recoded
-from explorer.grid.table_values import NotANumber, numbers
+from explorer.grid.table_values import NotANumber, advice_on, numbers
 from explorer.points.identity import codes
 from explorer.points.sources.tables import MAX_ROWS, Columns, Table, refuse_rows
 
@@ -72,7 +72,7 @@ class TextTable(Delimited, Table):
     ) -> Iterator[tuple[float, dict[str, pa.Array]]]:
         """Named columns block by block, numbers as float64 and everything else as text.
 
-        Before each stands the fraction of the file that has been read. It goes through the file
+        Yields the fraction of the file that has been read and the columns. It goes through the file
         once, with one way of quoting (`settled` tries others), ``block`` bytes at a time.
 
         Raises
@@ -184,8 +184,8 @@ class TextTable(Delimited, Table):
             kind, at = error.args
             line = self.line_of(block, begin, others[at])
             raise BadRow(
-                f"The column {name!r} has {kind} in line {line} where a number should be; mend "
-                "that line, delete it if it is no record, or choose another column.",
+                f"The column {name!r} has {kind} in line {line} where a number should be; "
+                f"{advice_on(kind)}.",
                 line,
             ) from None
         return pa.chunked_array([pa.array(values, from_pandas=True)])

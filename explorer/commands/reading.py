@@ -39,10 +39,15 @@ def add_columns(parser: argparse.ArgumentParser) -> None:
     add_keep_zero(group)
     group.add_argument("--weight", metavar="COLUMN", help="how many records a row stands for")
     group.add_argument("--user", metavar="COLUMN", help="whose record it is")
+    add_layer(group)
+    add_unit(group, "records")
+
+
+def add_layer(group: argparse._ArgumentGroup) -> None:
+    """Declare which part of a file is meant."""
     group.add_argument(
         "--layer", metavar="NAME", help="layer, table, sheet or file of an archive, of several"
     )
-    add_unit(group, "records")
 
 
 def add_keep_zero(group: argparse._ArgumentGroup) -> None:

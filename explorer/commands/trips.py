@@ -26,8 +26,7 @@ from explorer.commands.drawing import (
     whole_or_none,
     without_counts,
 )
-from explorer.commands.files import require_file
-from explorer.commands.reading import add_keep_zero, as_flags
+from explorer.commands.reading import add_keep_zero, add_layer, as_flags, require_points
 from explorer.commands.terminal import note, progress
 from explorer.errors import InputError
 
@@ -91,6 +90,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--weight", metavar="COLUMN", help="how many trips a row stands for")
     add_keep_zero(group)
     group.add_argument("--user", metavar="COLUMN", help="whose trip it is")
+    add_layer(group)
     add_unit(group, "trips", "--bound")
     flags.add_parameters(parser, trip_mechanisms())
 
@@ -136,7 +136,7 @@ def _source(arguments: argparse.Namespace, takes: Any, title: str) -> Callable[[
     if arguments.made_up is not None:
         return _made_up(arguments)
     check_unit(arguments, bound)
-    require_file(arguments.trips)
+    require_points([arguments.trips])
     places = _places(arguments.places or _DEFAULT_PLACES)
     if 2 * len(places) not in takes:
         raise InputError(
@@ -152,7 +152,7 @@ def _source(arguments: argparse.Namespace, takes: Any, title: str) -> Callable[[
     def load() -> TripMatrix:
         crs = None if arguments.crs is None else flags.crs(arguments.crs)
         with progress("Reading the trips"), as_typed(_as_flags):
-            columns = {"user": arguments.user, "weight": arguments.weight}
+            columns = {role: getattr(arguments, role) for role in ("user", "weight", "layer")}
             columns["keep_zero"] = bool(arguments.keep_zero)
             trips = read_trips(arguments.trips, places, crs=crs, **columns)
         if arguments.preview is None:
@@ -170,7 +170,8 @@ def _made_up(arguments: argparse.Namespace) -> Callable[[], TripMatrix]:
     from explorer.points.populations import of_people
     from explorer.trips import synthetic
 
-    named = (*_FILE_ONLY, "crs", "keep_zero", "user", "weight", "contribution_bound", "per")
+    columns = ("crs", "keep_zero", "user", "weight", "layer")
+    named = (*_FILE_ONLY, *columns, "contribution_bound", "per")
     flags.refuse(arguments, named, "--made-up, whose cells lie nowhere on Earth")
     synthetic.named(arguments.made_up, draws=1)  # refuses a name before anything is made
     return lambda: of_people(synthetic.named(arguments.made_up), (arguments.made_up,))

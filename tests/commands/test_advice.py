@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,6 +69,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("dots", Point(13.4, 52.5)),
     ):
         geopandas.GeoSeries([shape] * 9, crs=4326).to_file(tmp_path / f"{name}.geojson")
+    with zipfile.ZipFile(tmp_path / "both.zip", "w") as archive:
+        for name in ("trips.csv", "points.csv"):
+            archive.write(tmp_path / name, name)
     lines(tmp_path / "degrees.csv", "name,x0,y0,x1,y1", "A,13.35,52.48,13.4,52.5")
     lines(tmp_path / "turned.csv", "name,x0,y0,x1,y1", "A,500,0,-500,100")
     lines(tmp_path / "headed.csv", "name,a,b", "A,1,2")
@@ -295,6 +299,12 @@ ADVICE = {
         f"trips legs.csv {TRIPS}",
         r"name the two as (lon:lat)",
         r"{line} --places 'leave lng:leave lat,arrive lng:arrive lat'",
+    ),
+    "one file of an archive": Advice(
+        f"trips both.zip {TRIPS}", r"(--layer \S*trips\.csv)", r"{line} \1"
+    ),
+    "one file of points of an archive": Advice(
+        f"release both.zip {MAP}", r"(--layer) ", r"{line} \1 points.csv"
     ),
     "codes of areas": Advice(
         f"trips blocks.csv {TRIPS} --weight S000",

@@ -276,10 +276,32 @@ class TripMatrix:
         return found
 
     def count_parts_of_cells(self, boxes: Floats) -> Floats:
-        """Counts in n boxes (n, 2, d) in cells, one cut through by the part of it inside, (n,).
+        """Exact counts of n boxes, cells that a box cuts through by the part inside: curator only.
 
         Cell by cell of those that hold records: the work grows with the axes, not with their power.
+
+        Parameters
+        ----------
+        boxes : (n, 2, d) float64
+            Lower and upper in cells, fractions allowed.
+
+        Returns
+        -------
+        (n,) float64, in units of the lattice
+
+        Raises
+        ------
+        InputError
+            For boxes of another number of axes.
+
+        Examples
+        --------
+        >>> trips = TripMatrix.from_coordinates([[0, 0, 1, 1]], [2, 2])
+        >>> trips.count_parts_of_cells(np.array([[[0, 0, 0, 0], [0.5, 2, 2, 2]]])).tolist()
+        [0.5]
         """
+        if boxes.ndim != 3 or boxes.shape[1:] != (2, len(self.shape)):
+            raise InputError(f"Boxes in cells have shape {boxes.shape}; give (n, 2, axes).")
         counts = np.empty(len(boxes))
         for number, (lower, upper) in enumerate(boxes):
             held, inside = self.cells, self.multiplicities.astype(np.float64)

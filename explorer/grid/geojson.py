@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 import pyproj
@@ -341,7 +342,7 @@ def _of_esri(shape: Any) -> dict[str, Any] | None:
 
     # A ring inside another is a hole in it.
     rings = [shapely.Polygon([corner[:2] for corner in ring]) for ring in shape["rings"]]
-    whole: dict[str, Any] = shapely.geometry.mapping(shapely.symmetric_difference_all(rings))
+    whole: dict[str, Any] = shapely.geometry.mapping(reduce(shapely.symmetric_difference, rings))
     return whole
 
 

@@ -21,6 +21,7 @@ from explorer import Grid, read_points, read_trips, scan_points
 from explorer.errors import InputError
 from explorer.grid.boundary import boundary_bounds
 from explorer.grid.geojson import Features
+from explorer.points.reading import as_points
 
 LON, LAT = [13.4, 13.45, 13.5], [52.5, 52.55, 52.6]
 DEGREES = geopandas.GeoDataFrame(
@@ -178,7 +179,7 @@ TEXTS = {
 }
 
 
-@pytest.mark.parametrize("kind", ["dict", "pandas", "Arrow", "JSON", "Parquet"])
+@pytest.mark.parametrize("kind", ["dict", "pandas", "Arrow", "JSON", "Parquet", "CSV"])
 @pytest.mark.parametrize("name", TEXTS)
 def test_texts_of_places_are_read_from_every_table(name: str, kind: str) -> None:
     # A missing place is one, however it is written.
@@ -191,12 +192,27 @@ def test_texts_of_places_are_read_from_every_table(name: str, kind: str) -> None
         "Arrow": lambda: pa.table(columns),
         "JSON": lambda: json.dumps(records).encode(),
         "Parquet": lambda: parquet(pa.table(columns)),
+        "CSV": lambda: pd.DataFrame(columns).to_csv(index=False).encode(),
     }[kind]()
     points = read_points(source)
     placed = geopandas.points_from_xy(points.x, points.y, crs=points.crs).to_crs(4326)
     assert np.allclose(placed.x, LON, atol=1e-6)
     assert np.allclose(placed.y, LAT, atol=1e-6)
     assert repr(name) in points.notes[0]
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_texts_of_places_are_counted_while_they_are_read(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "points.csv"
+    pd.DataFrame({"n": [1, 2, 3, 4], name: [*TEXTS[name], None]}).to_csv(path, index=False)
+    for columns in ({}, {"lon": name, "lat": name}):
+        points = as_points(path, columns)
+        matrix, notes = points.count(GRID)
+        assert matrix.total == 3
+        assert repr(name) in points.notes[0]
+        assert "1 row without a coordinate" in " ".join(notes)
+    with pytest.raises(InputError, match="holds no places"):
+        as_points(path, {"lon": "n", "lat": "n"})
 
 
 FRAMES = {
@@ -273,10 +289,13 @@ def test_degrees_times_ten_million(tmp_path: Path) -> None:
     records = {
         "locations": pd.DataFrame(columns).to_dict("records"),
     }
-    for source in (columns, path, json.dumps(records).encode()):
+    text = pd.DataFrame(columns).to_csv(index=False).encode()
+    for source in (columns, path, text, json.dumps(records).encode()):
         points = read_points(source)
         assert (points.x.tolist(), points.y.tolist()) == ([13.4], [52.5])
     assert scan_points(path).count(GRID)[0].total == 1
+    path.with_suffix(".csv").write_bytes(text)
+    assert as_points(path.with_suffix(".csv")).count(GRID)[0].total == 1
 
 
 @pytest.mark.parametrize(

@@ -37,8 +37,6 @@ from explorer.points.tally import Tally
 Floats = NDArray[np.float64]
 # A line of two numbers has so many bytes, or more: how many rows there are is not known before.
 _BYTES = 20
-# Bytes of the rows that are held against a CRS before all are read.
-_FIRST_BYTES = 2**16
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,11 +130,11 @@ class TextPoints(Unheld):
         people, held = People(), Held.none()
         meant, has_turned = 0, False
         fault: InputError | None = None
-        east, north = wanted.place
-        asked = (east, north), wanted.user, wanted.weight
+        asked = wanted.place, wanted.user, wanted.weight
         for done, batch in self.table.batches(*asked):
             user, known = owners(batch, wanted, judged)
-            x, y, keep = usable(floats(batch[east]), floats(batch[north]), wanted, known, judged)
+            x, y = self.table.coordinates(batch, wanted.place)
+            x, y, keep = usable(x, y, wanted, known, judged)
             x, before = turned(x, wanted.degrees), x
             has_turned |= x is not before
             records = None
@@ -188,23 +186,25 @@ def look_at_text(source: str | PathLike[Any], columns: Mapping[str, Any]) -> Tex
     roles = ("lon", "lat", "crs", "user", "weight")
     lon, lat, crs, user, weight = (columns.get(role) for role in roles)
 
+    if lon is not None and lon == lat:
+        table.take(lon)
+        lon = lat = None
+
     def places(place: Place | None) -> tuple[Floats, Floats]:
-        assert place is not None, "a text has no geometry"
+        where = place.columns if place is not None else (str(name),)
         try:
-            rows = table.settled(
-                lambda: next(table.batches(place.columns, None, None, block=_FIRST_BYTES), None),
-                whole=False,
-            )
+            rows = table.first_rows(where)
         except BadRow:
             # What is wrong is said once all are read.
-            rows = None
-        if rows is None:
-            return np.empty(0), np.empty(0)
-        return floats(rows[1][place.lon]), floats(rows[1][place.lat])
+            rows = {}
+        return table.coordinates(rows, where) if rows else (np.empty(0), np.empty(0))
 
+    name = None if table.column is None else table.column.name
     zero = bool(columns.get("keep_zero"))
     wanted, known, notes = chosen(
-        table.names, None, None, lon, lat, crs, user, weight, zero, places
+        table.names, name, table.crs, lon, lat, crs, user, weight, zero, places
     )
+    if wanted.geometry:
+        notes = [*table.notes, *notes]
     whose = populations_of_files([named])
     return TextPoints(table, wanted, known, title, tuple(notes), whose)

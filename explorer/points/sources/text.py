@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +14,17 @@ import pyarrow.csv as pc
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
+from explorer.grid.degrees import scaled
 from explorer.grid.delimited import BadRow, Delimited, recoded
+from explorer.grid.geometry_values import floats, point_coordinates, sample
 from explorer.grid.table_values import NotANumber, advice_on, numbers
 from explorer.points.identity import codes
 from explorer.points.sources.tables import MAX_ROWS, Columns, Table, refuse_rows
 
 # Bytes that are parsed at a time, on all cores.
 _PARSED = 2**20
+#: Bytes in which the first rows are looked at.
+FIRST_BYTES = 2**16
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 # What the parser takes for a number.
 _USUAL = r"^-?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$"
@@ -35,28 +39,58 @@ class TextTable(Delimited, Table):
         self._max_rows = max_rows
         # Such numbers are read as text first.
         self._as_text = self.delimiter == ";"
+        self._find(None)
+
+    def look(self, name: str) -> Any:
+        """Some values of a column, as text."""
+        try:
+            rows = self.first_rows((name,))
+        except InputError:
+            # What is wrong is said once all are read.
+            rows = {}
+        return sample(rows[name]) if rows else super().look(name)
+
+    def first_rows(self, place: Sequence[str]) -> dict[str, pa.Array]:
+        """The columns of a place in the first rows; empty where there are none."""
+        read = self.settled(
+            lambda: next(self.batches(place, None, None, block=FIRST_BYTES), None), whole=False
+        )
+        return {} if read is None else read[1]
+
+    def coordinates(
+        self, batch: Mapping[str, pa.Array], place: Sequence[str]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Coordinates x, y of a batch of `batches`, from two columns or from one."""
+        if len(place) == 1 and self.column is not None:
+            return point_coordinates(batch[place[0]], self.column)
+        return scaled(place, *(floats(batch[name]) for name in place))
 
     def read(
         self, place: tuple[str, str] | None, user: str | None, weight: str | None, time: str | None
     ) -> Columns:
         """Read named columns; numbers as float64, everything else as text."""
-        assert place is not None, "a text file is read by columns"
+        assert place is not None or self.column is not None, "a text file is read by columns"
+        where = place or (self.column.name if self.column is not None else "",)
 
         def parts() -> dict[str, list[pa.Array]]:
             read: dict[str, list[pa.Array]] = {}
-            for _, batch in self.batches(place, user, weight, time):
+            for _, batch in self.batches(where, user, weight, time):
                 for name, column in batch.items():
                     read.setdefault(name, []).append(column)
             return read
 
         arrays = self.settled(parts)
-        figures = [name for name in (*place, weight) if name is not None]
-        kinds = {name: pa.string() for name in (user, time) if name is not None}
-        kinds |= dict.fromkeys(figures, pa.float64())
+        figures = [name for name in (*(place or ()), weight) if name is not None]
+        texts = [name for name in (*(where if place is None else ()), user, time) if name]
+        kinds = dict.fromkeys(texts, pa.string()) | dict.fromkeys(figures, pa.float64())
         columns = {name: _joined(arrays.pop(name, []), kind) for name, kind in kinds.items()}
+        if place is None and self.column is not None:
+            x, y = point_coordinates(columns[self.column.name], self.column)
+        else:
+            x, y = (columns[name] for name in where)
         return Columns(
-            columns[place[0]],
-            columns[place[1]],
+            x,
+            y,
             None if user is None else codes(columns[user]),
             None if weight is None else columns[weight],
             None if time is None else times(columns[time]),
@@ -64,7 +98,7 @@ class TextTable(Delimited, Table):
 
     def batches(
         self,
-        place: tuple[str, str],
+        place: Sequence[str],
         user: str | None,
         weight: str | None,
         time: str | None = None,
@@ -83,8 +117,9 @@ class TextTable(Delimited, Table):
         InputError
             For columns that are there twice.
         """
-        figures = [name for name in (*place, weight) if name is not None]
-        texts = [name for name in (user, time) if name is not None]
+        in_one = place if len(place) == 1 else ()
+        figures = [name for name in (*(() if in_one else place), weight) if name is not None]
+        texts = [name for name in (*in_one, user, time) if name is not None]
         for name in (*figures, *texts):
             if self.names.count(name) > 1:
                 raise InputError(f"Two columns have the name {name!r}; rename one of them.")

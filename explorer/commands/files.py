@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from explorer.errors import InputError
+from explorer.grid.containers import split_layer
 
 
 def require_file(text: str) -> None:
     """Raise `InputError` for a file to read that is not there."""
-    if not Path(text).expanduser().exists():
+    if not split_layer(text)[0].exists():
         raise InputError(f"There is no file {text}; check its name.")
 
 
@@ -31,7 +32,7 @@ def output_path(text: str, overwrite: bool, reads: Iterable[str | None] = ()) ->
     path = Path(text).expanduser()
     if path.is_dir():
         raise InputError(f"{text} is a folder; give the name of a file in it.")
-    for read in (Path(each).expanduser() for each in reads if each is not None):
+    for read in (split_layer(each)[0] for each in reads if each is not None):
         if path.exists() and read.exists() and path.samefile(read):
             raise InputError(f"{text} is what is read; give the output another name.")
     if path.exists() and not overwrite:

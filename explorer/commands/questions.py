@@ -41,8 +41,8 @@ def add_questions(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--polygons",
         metavar="FILE",
-        help="GeoPackage, GeoJSON, GeoParquet or Shapefile of polygons, each asked as it is and "
-        "not as its bounding box",
+        help="GeoPackage, GeoJSON, GeoParquet, Shapefile (also zipped), FlatGeobuf or KML of "
+        "polygons, each asked as it is and not as its bounding box",
     )
     parser.add_argument(
         "--crs-polygons",

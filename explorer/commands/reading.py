@@ -14,7 +14,6 @@ from explorer.commands.drawing import add_unit, as_typed, check_unread_users
 from explorer.commands.files import require_file
 from explorer.commands.terminal import progress
 from explorer.errors import InputError
-from explorer.grid.containers import split_layer
 
 if TYPE_CHECKING:
     from explorer.grid.grid import Grid
@@ -106,7 +105,7 @@ def require_points(sources: list[str]) -> None:
     """Raise `InputError` for a missing file; patterns and addresses are looked at later."""
     for each in sources:
         if "://" not in each and not has_magic(each):
-            require_file(str(split_layer(each)[0]))
+            require_file(each)
 
 
 def in_parts(sources: list[str]) -> bool:

@@ -46,8 +46,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "points",
         nargs="?",
         metavar="POINTS",
-        help="CSV, GeoJSON, GeoPackage, Shapefile; Parquet, also in a folder, a pattern or an "
-        "address; or counts of `dp-explorer count`",
+        help="CSV, Excel, GeoJSON, GeoPackage, Shapefile, KML, GPX; Parquet, also in "
+        "a folder, a pattern or an address; or counts of `dp-explorer count`",
     )
     parser.add_argument("--city", metavar="KEY", help="a city of the catalogue in place of POINTS")
     parser.add_argument("-o", "--output", metavar="FILE", help="GeoParquet file to write")

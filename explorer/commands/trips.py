@@ -63,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "declared here, never taken from the trips. Each release costs epsilon, which is booked "
         "in a ledger before it is drawn. No exact count is printed."
     )
-    parser.add_argument("trips", nargs="?", metavar="TRIPS", help="CSV, TSV, Parquet")
+    parser.add_argument("trips", nargs="?", metavar="TRIPS", help="CSV, TSV, Parquet, Excel")
     parser.add_argument(
         "--made-up", metavar="NAME", help="invented trips, such as gauss:4:0.2 or zipf:6:2"
     )

@@ -148,6 +148,11 @@ def checked(file: Path | bytes) -> str | bytes:
                 "This file has a document type or parts of another format, which places need not; "
                 "save it again as KML, GPX or GeoPackage."
             )
+        if b"NetworkLink>" in file and b"<Placemark" not in file:
+            raise InputError(
+                "This KML holds no place, only links to other files, which are not followed; open "
+                "it in a program for maps and save its places."
+            )
     if kind == SHAPEFILE and isinstance(file, Path):
         _check_parts(file)
     # Some drivers go by the beginning of a name; none of them by that of a whole path.

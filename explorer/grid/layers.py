@@ -248,10 +248,12 @@ def chosen(
     # Tables without geometry are no layers where there are layers.
     placed = [each for each in layers if each.kind is not None] or layers
     fitting = [each for each in placed if fits(each)] or placed
-    filled = [each for each in fitting if each.rows] or fitting
-    if len(filled) > 1 and len(fitting) > 1:
+    filled = [each for each in fitting if each.rows]
+    if len(filled) > 1:
         raise containers.several("layers", [each.name for each in filled], what)
-    return filled[0], len(layers) > 1
+    if not filled and len(fitting) > 1:
+        raise InputError(f"No layer of this file holds {what}; export or download it again.")
+    return (filled or fitting)[0], len(layers) > 1
 
 
 def _geometry_columns(opened: sqlite3.Connection) -> dict[str, tuple[str, str, str | None]]:

@@ -27,7 +27,7 @@ def read_polygons(
 
     Parameters
     ----------
-    path : GeoPackage, GeoJSON, GeoParquet or Shapefile
+    path : any format of polygons, as of `Areas.read`
         With a CRS.
     name_column : str
         The column with the names; without one "name", if there is such a column.

@@ -313,6 +313,18 @@ def test_a_copy_in_another_container_is_the_same_population(tmp_path: Path) -> N
     assert population_of_file(str(tmp_path / "points.gdb")) == "points"
 
 
+def test_files_without_a_place_say_so(tmp_path: Path) -> None:
+    gpx = tmp_path / "empty.gpx"
+    gpx.write_text('<gpx version="1.1" xmlns="http://www.topografix.com/GPX/1/1"></gpx>')
+    with pytest.raises(InputError, match="No layer of this file holds points"):
+        read_points(gpx)
+    kml = tmp_path / "links.kml"
+    link = "<NetworkLink><Link><href>other.kml</href></Link></NetworkLink>"
+    kml.write_text(f'<kml xmlns="http://www.opengis.net/kml/2.2"><Document>{link}</Document></kml>')
+    with pytest.raises(InputError, match="only links to other files"):
+        read_points(kml)
+
+
 def test_kml_is_read_without_what_it_points_to(tmp_path: Path) -> None:
     head = '<?xml version="1.0"?><kml xmlns="http://www.opengis.net/kml/2.2"><Document>'
     link = "<NetworkLink><Link><href>other.kml</href></Link></NetworkLink>"

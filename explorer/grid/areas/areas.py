@@ -126,7 +126,9 @@ class Areas:
         Parameters
         ----------
         source : path, content as bytes, or GeoDataFrame
-            GeoPackage, GeoJSON, GeoParquet or Shapefile of polygons with a CRS.
+            GeoPackage, GeoJSON, GeoParquet, Shapefile, FlatGeobuf, FileGDB, KML or SpatiaLite of
+            polygons with a CRS, also zipped; a layer of several stands behind the path, as in
+            "city.gpkg::wards".
         levels : sequence of str
             Names of columns, coarsest first, such as ("country", "region", "district").
         nearest : float, 0 or more, optional

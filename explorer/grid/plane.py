@@ -52,9 +52,9 @@ def with_curved_edges(geometry: NDArray[Any], edges: str) -> NDArray[Any]:
     lon += 360.0 * np.round((corners[at, 0] - lon) / 360.0)
     places[added] = np.stack([lon, lat], axis=1)
     flat = shapely.polygons(shapely.linearrings(places, indices=ring[edge]), indices=of_ring)
-    found = geometry.copy()
-    found[of_shape] = shapely.multipolygons(flat, indices=of_part)
-    return found
+    curved = geometry.copy()
+    curved[of_shape] = shapely.multipolygons(flat, indices=of_part)
+    return curved
 
 
 def plane_of(geometry: NDArray[Any], crs: pyproj.CRS) -> pyproj.CRS:

@@ -37,7 +37,7 @@ def judge(
 
     With ``degrees``, x is a longitude (-180 to 360) and y a latitude (-90 to 90); without, any
     finite number is fine. What exceeds a longitude is BEYOND: in neither order it could be degrees.
-    0 0 stands for a missing place in both, unless ``keep_zero`` says that it is one. Reasons are
+    0 0 means a missing place in both, unless ``keep_zero`` says that it is one. Reasons are
     not to be written to.
     """
     rows = np.zeros(REASONS, np.int64)

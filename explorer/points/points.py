@@ -252,7 +252,7 @@ def read_points(
     max_rows : int, 1 or more
         A longer source is refused before it is read.
     keep_zero : bool
-        Whether 0 0 is a place, in degrees or metres, and does not stand for a missing one.
+        Whether 0 0 is a place, in degrees or metres, and does not mean a missing one.
 
     Returns
     -------
@@ -332,9 +332,9 @@ def choose_place(
     place = find_place(names, lon, lat, metric)
     taken = ""
     if lon is None or lat is None:
-        others = [each for each in candidates(names, not metric) if each.degrees != place.degrees]
-        instead = f", not {listed(others)}" if others else ""
-        taken = f"The columns {place} were taken as the place{instead}."
+        others = [pair for pair in candidates(names, not metric) if pair.degrees != place.degrees]
+        ignored = f", not {listed(others)}" if others else ""
+        taken = f"The columns {place} were taken as the place{ignored}."
     own = ASSUMED if place.degrees else None
     instead = ", or name columns in that CRS with lon=..., lat=..."
     known, notes = which_crs(own, given, lambda: places(place), instead)

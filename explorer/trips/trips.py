@@ -225,7 +225,7 @@ def read_trips(
     max_rows : int, 1 or more
         A longer source is refused before it is read.
     keep_zero : bool
-        Whether 0 0 is a place and does not stand for a missing one, as for `read_points`.
+        Whether 0 0 is a place and does not mean a missing one, as for `read_points`.
 
     Returns
     -------

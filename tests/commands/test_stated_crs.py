@@ -170,6 +170,18 @@ def test_degrees_in_columns_of_any_name_are_not_metres(
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_columns_of_text_are_refused_with_a_crs_as_without(
+    ending: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / f"points.{ending}"
+    frame = pd.DataFrame({"x": ["north", "south"], "y": ["east", "west"]})
+    frame.to_parquet(path) if ending == "parquet" else frame.to_csv(path, index=False)
+    plain = refusal(capsys, "count", str(path), *HERE.split())
+    assert "'x'" in plain
+    assert refusal(capsys, "count", str(path), *HERE.split(), "--crs", "EPSG:27700") == plain
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_columns_called_degrees_that_hold_metres_are_read_with_a_crs(
     ending: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

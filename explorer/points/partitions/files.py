@@ -224,13 +224,17 @@ def _first_places(
     listing: Listing, column: GeometryColumn | None, place: Place | None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Coordinates of the first rows of the first file that has any."""
-    for path in listing.paths:
-        with listing.open(path) as opened:
-            names = list(place.columns) if place is not None else [str(column and column.name)]
-            for batch in pq.ParquetFile(opened).iter_batches(_FIRST_ROWS, columns=names):
-                if place is None and column is not None:
-                    return point_coordinates(batch[names[0]], column)
-                return scaled(names, *(floats(batch[name]) for name in names))
+    names = list(place.columns) if place is not None else [str(column and column.name)]
+    try:
+        for path in listing.paths:
+            with listing.open(path) as opened:
+                for batch in pq.ParquetFile(opened).iter_batches(_FIRST_ROWS, columns=names):
+                    if place is None and column is not None:
+                        return point_coordinates(batch[names[0]], column)
+                    return scaled(names, *(floats(batch[name]) for name in names))
+    except (pa.ArrowException, OSError, ValueError, KeyError):
+        # What is wrong is said once all are read.
+        pass
     return np.empty(0), np.empty(0)
 
 

@@ -325,6 +325,22 @@ def test_content_that_is_made_late_knows_the_address_and_takes_no_style_from_els
     running.do(visit)
 
 
+@pytest.mark.parametrize("path", ["explore", "learn"])
+def test_the_code_of_the_widgets_is_read_with_the_page_and_no_webgl(running, path) -> None:
+    """Not after the content has come; and what no map uses is not read at all."""
+
+    async def visit() -> None:
+        page = (await running.get(path)).body.decode()
+        early = set(re.findall(r'rel="preload"[^>]*href="([^"]+)"', page))
+        assert early == set(re.findall(r'importShim\("([^"]+)"\)', page))
+        (code,) = early
+        assert (await running.get(code.removeprefix("./"))).code == 200
+        assert "bokeh.min.js" in page
+        assert "bokeh-gl" not in page
+
+    running.do(visit)
+
+
 def test_each_server_has_a_secret_of_its_own(running) -> None:
     other = Running()
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import panel as pn
-
+from explorer.app.kit.html import html_pane
 from explorer.app.kit.prose import LEARN_CSS
-from explorer.app.kit.theme import CSS
 
 CLASS_CSS = """
 .invitation { margin: 8px 0 0; display: flex; flex-wrap: wrap; gap: 6px 32px; align-items: center;
@@ -36,5 +34,4 @@ CLASS_CSS = """
 
 def class_pane(text: str = "", margin: Any = 0) -> Any:
     """A pane for our own HTML, in the styles of this page."""
-    sheets = [CSS, LEARN_CSS, CLASS_CSS]
-    return pn.pane.HTML(text, stylesheets=sheets, sizing_mode="stretch_width", margin=margin)
+    return html_pane(text, margin, [LEARN_CSS, CLASS_CSS])

@@ -130,7 +130,8 @@ class MapPage(CuratorPage):
     def page(self) -> ui.Page:
         """The page, whose address follows what is on it."""
         self.scenarios.serve()
-        self.sidebar = [*self.sidebar, self.keys.view, self.presenting.view]
+        # Not among the controls, which come later: keys count as soon as the page is there.
+        self.body.extend([self.keys.view, self.presenting.view])
         return super().page()
 
     @property

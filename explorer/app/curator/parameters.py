@@ -10,7 +10,7 @@ import panel as pn
 import param
 
 from explorer.app.kit import ui
-from explorer.app.kit.theme import CSS
+from explorer.app.kit.html import html_pane
 from explorer.app.state.mechanism import MechanismState
 from explorer.errors import InputError
 from explorer.views.markup import safe_text
@@ -304,13 +304,7 @@ def _middle(slider: Any) -> Any:
 
 def help_pane(text: str, **params: Any) -> Any:
     """A short paragraph beside a control."""
-    return pn.pane.HTML(
-        f'<p class="help">{safe_text(text, 600)}</p>',
-        **params,
-        stylesheets=[CSS],
-        sizing_mode="stretch_width",
-        margin=(0, 10, 4, 10),
-    )
+    return html_pane(f'<p class="help">{safe_text(text, 600)}</p>', (0, 10, 4, 10), **params)
 
 
 def _lower(label: str) -> str:

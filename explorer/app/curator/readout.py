@@ -15,7 +15,7 @@ from explorer.app.curator.error_bars import ErrorBars
 from explorer.app.curator.parts import PageParts
 from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.map_parts import Tag
-from explorer.app.kit.theme import CAUSES_CSS, CSS
+from explorer.app.kit.theme import CAUSES_CSS
 from explorer.grid.range_queries import same_questions
 from explorer.views.error_bar import error_key
 from explorer.views.markup import figures_strip, ledger_bar
@@ -42,7 +42,7 @@ class Readout(ABC):
         self.strip = html_pane(styles={"flex": "1 1 300px", "align-self": "center"})
         self.ledger = html_pane(margin=(4, 0, 0, 0))
         #: What the colours of the causes of errors stand for.
-        self.key = html_pane(stylesheets=[CSS, CAUSES_CSS])
+        self.key = html_pane(css=[CAUSES_CSS])
         self.error_bars = ErrorBars(self.numbers)
 
     @abstractmethod

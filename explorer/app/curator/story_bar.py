@@ -12,11 +12,10 @@ from explorer.app.curator.start import ARGUMENT, LESSON_STEP, argument, of_lesso
 from explorer.app.curator.story_shelf import SHELF
 from explorer.app.kit import ui
 from explorer.app.kit.browser import Browser
-from explorer.app.kit.html import put
+from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.message import MessageArea
 from explorer.app.kit.navigation import Link
 from explorer.app.kit.tab import MAKING
-from explorer.app.kit.theme import CSS
 from explorer.app.work.document import when_loaded
 from explorer.errors import InputError
 from explorer.scenario import Scenario, Story
@@ -144,9 +143,7 @@ class StoryBar:
         self.notes = ui.Switch(label="Notes", size="small", margin=(4, 12, 4, 4))
         self.notes.param.watch(lambda _event: self._note(), "value")
         self.end = button("End the story", self.close, variant="text")
-        sheets = [CSS, _STYLE]
-        self.text = pn.pane.HTML("", stylesheets=sheets, sizing_mode="stretch_width", margin=0)
-        self.noted = pn.pane.HTML("", stylesheets=sheets, sizing_mode="stretch_width", margin=0)
+        self.text, self.noted = (html_pane(css=[_STYLE]) for _ in range(2))
         self.text.styles = {"flex": "1 1 420px", "min-width": "0"}
         self._browser = Browser(lambda _text: None)
         buttons = pn.Row(self.back, self.next, self.notes, self.end, margin=0)

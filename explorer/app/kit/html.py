@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import panel as pn
@@ -9,9 +10,9 @@ import panel as pn
 from explorer.app.kit.theme import CSS
 
 
-def html_pane(text: str = "", margin: Any = 0, **params: Any) -> Any:
-    """A pane for our own HTML, in the styles of the theme."""
-    params = {"sizing_mode": "stretch_width", "stylesheets": [CSS], **params}
+def html_pane(text: str = "", margin: Any = 0, css: Sequence[str] = (), **params: Any) -> Any:
+    """A pane for our own HTML, in the styles of the theme and in those of ``css``."""
+    params = {"sizing_mode": "stretch_width", "stylesheets": [CSS, *css], **params}
     return pn.pane.HTML(text, margin=margin, **params)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from explorer.app.kit.html import html_pane, put
-from explorer.app.kit.theme import CSS, SMALL
+from explorer.app.kit.theme import SMALL
 
 #: Pixels of a map's width below which it has no room for a bar, which then stands below it, and
 #: below which a bar has no room for its note.
@@ -50,7 +50,7 @@ class MapBars:
     """A bar for each of ``k`` maps; those that say the same are spoken once."""
 
     def __init__(self, k: int) -> None:
-        self.panes = [html_pane(sizing_mode=None, stylesheets=[CSS, _CSS]) for _ in range(k)]
+        self.panes = [html_pane(sizing_mode=None, css=[_CSS]) for _ in range(k)]
         self._texts = [""] * k
         self._shown: Sequence[bool] = [True] * k
         self._swiped = False

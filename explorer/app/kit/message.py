@@ -12,8 +12,8 @@ import panel as pn
 
 from explorer.app.kit import ui
 from explorer.app.kit.attempts import at_next_attempt
+from explorer.app.kit.html import html_pane
 from explorer.app.kit.later import after
-from explorer.app.kit.theme import CSS
 
 #: So many sentences stand one above the other; an older one gives way.
 MOST = 3
@@ -48,7 +48,7 @@ class _Toast:
     """One sentence with a button to close it."""
 
     def __init__(self, close: Callable[[], None]) -> None:
-        self.text = pn.pane.HTML("", stylesheets=[CSS], sizing_mode="stretch_width", margin=0)
+        self.text = html_pane()
         button = ui.Button(
             label="Close", variant="text", size="small", on_click=lambda _event: close()
         )

@@ -16,6 +16,7 @@ from explorer.app.kit.navigation import Link, header
 from explorer.app.kit.remembered import COOKIE, Remembered, read
 from explorer.app.kit.tab import Tab, lead
 from explorer.app.kit.theme import THEME, TITLE_TOUCH, first_paint
+from explorer.app.work.document import when_loaded
 from explorer.errors import InputError
 from explorer.grid.values import shown
 from explorer.views import tooltips
@@ -124,7 +125,11 @@ class AppPage(pn.viewable.Viewer):
             drawer = {"sidebar_width": 288, "sidebar_open": not self.phone}
             drawer |= {"sidebar_resizable": False}
         main = [self.body, self.remembered.view, self.tab.view]
-        page = self.empty(self.links).fill(main, self.sidebar, header=self._header, **drawer)
+        # What was asked for comes first; the controls follow when it is there.
+        controls = pn.Column(sizing_mode="stretch_width", margin=0)
+        when_loaded(lambda: controls.extend(self.sidebar))
+        sidebar = [controls] if self.sidebar else []
+        page = self.empty(self.links).fill(main, sidebar, header=self._header, **drawer)
 
         def toggled(event: Any) -> None:
             self.remembered.put("theme", "dark" if event.new else "light")

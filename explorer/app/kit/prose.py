@@ -7,8 +7,8 @@ from typing import Any
 
 import panel as pn
 
+from explorer.app.kit.html import html_pane
 from explorer.app.kit.paper import CHART_CSS
-from explorer.app.kit.theme import CSS
 
 LEARN_CSS = """
 .prose { font-size: 14.5px; line-height: 21px; max-width: 76ch; overflow-wrap: anywhere; }
@@ -47,9 +47,7 @@ h2.lesson { font-size: 22px; line-height: 28px; }
 
 def pane(text: str = "", margin: Any = 0, **params: Any) -> Any:
     """A pane for our own HTML, in the styles of the theme and of the lessons."""
-    return pn.pane.HTML(
-        text, stylesheets=[CSS, LEARN_CSS], sizing_mode="stretch_width", margin=margin, **params
-    )
+    return html_pane(text, margin, **{"css": [LEARN_CSS], **params})
 
 
 def finding(sentence: str) -> str:

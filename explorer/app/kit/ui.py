@@ -226,13 +226,20 @@ def themed(view: Any, theme: Mapping[str, Any]) -> Any:
 
 #: Where a browser says whose content it comes for, see `explorer.app.work.content`.
 SESSION_HEADER = "Explorer-Session"
-#: A page whose first script asks for its content, which is made while the others are read.
+#: A page whose first script asks for its content, which is made while the others are read. The
+#: code of the widgets is read meanwhile, too, and WebGL, which no map uses, is not.
 _TEMPLATE = """{% extends base %}
 {% block preamble %}{{ super() }}
+{% if bundle %}<link rel="preload" as="fetch" crossorigin href="{{ bundle }}">{% endif %}
 {% if session_id %}<script>
 fetch(location.pathname.replace(/\\/$/, "") + "/ws", {headers: {"HEADER": "{{ session_id }}"}})
   .catch(() => {})
 </script>{% endif %}
+{% endblock %}
+{% block js_resources %}
+{% for line in (bokeh_js or "").splitlines() if "/bokeh-gl." not in line %}{{ line }}
+{% endfor %}
+{% if bundle %}<script>importShim("{{ bundle }}")</script>{% endif %}
 {% endblock %}""".replace("HEADER", SESSION_HEADER)
 
 
@@ -249,6 +256,13 @@ class Page(pmui.Page):
         with pn.util.edit_readonly(self):
             self.busy = False
         _forget_busy(self)
+
+    def server_doc(self, doc: Any = None, title: str | None = None, location: Any = True) -> Any:
+        """The page as a document; its template knows where the code of the widgets is."""
+        doc = super().server_doc(doc, title, location)
+        bundles = (root.esm for root in doc.roots if getattr(root, "bundle", "") == "url")
+        doc.template_variables["bundle"] = next(bundles, "")
+        return doc
 
     def fill(self, main: Sequence[Any], sidebar: Sequence[Any] = (), **settings: Any) -> Page:
         """The page with its content, and other ``settings``; before it is shown."""

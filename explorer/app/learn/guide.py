@@ -10,7 +10,6 @@ import panel as pn
 from explorer.app.curator.setting_fields import button
 from explorer.app.kit.html import put
 from explorer.app.kit.prose import LEARN_CSS, pane
-from explorer.app.kit.theme import CSS
 from explorer.teaching import Lesson
 from explorer.views.markup import safe_text
 from explorer.views.teaching.prose import prose, steps
@@ -60,12 +59,7 @@ class Guide:
         self.lesson, self._moved = lesson, moved
         self.count = steps(lesson.steps, 0)[1]
         self.step = min(max(step, 0), max(self.count - 1, 0))
-        self._steps = pn.pane.HTML(
-            "",
-            stylesheets=[CSS, LEARN_CSS, _STEPS],
-            sizing_mode="stretch_width",
-            margin=(6, 0, 2, 0),
-        )
+        self._steps = pane(margin=(6, 0, 2, 0), css=[LEARN_CSS, _STEPS])
         self.back = button("Step back", lambda: self.go(self.step - 1))
         self.next = button("Next step", lambda: self.go(self.step + 1), strong=True)
         ways = pn.Row(self.back, self.next, visible=self.count > 1, margin=(0, 0, 6, 0))
@@ -77,12 +71,7 @@ class Guide:
             pane(_head(lesson, place)),
             self._steps,
             ways,
-            pn.pane.HTML(
-                asked,
-                stylesheets=[CSS, LEARN_CSS, _STEPS],
-                sizing_mode="stretch_width",
-                margin=(4, 0),
-            ),
+            pane(asked, (4, 0), css=[LEARN_CSS, _STEPS]),
             self.reveal,
             self.answer,
             sizing_mode="stretch_width",

@@ -199,15 +199,33 @@ ADVICE = {
     ),
     # Lines of text.
     "a word for a number": Advice(
-        f"release noise.csv {MAP}", r"numbers|number", mend=ends_of("noise.csv")
+        f"release noise.csv {MAP}",
+        r"line 201 .* mend that line",
+        mend=ends_of("noise.csv 13.4,52.5"),
+    ),
+    "a word that is no record": Advice(
+        f"release noise.csv {MAP}", r"line 201 .* delete it", mend=ends_of("noise.csv")
     ),
     "a line that is too long": Advice(
-        f"release ragged.csv {MAP}", r"more|values", mend=ends_of("ragged.csv 13.4,52.5")
+        f"release ragged.csv {MAP}", r"Line 202 .* mend that", mend=ends_of("ragged.csv 13.4,52.5")
+    ),
+    "a line that is no record": Advice(
+        f"release ragged.csv {MAP}", r"Line 202 .* delete it", mend=ends_of("ragged.csv")
     ),
     "no line of names": Advice(
         f"release headerless.csv {MAP}",
-        r"names|recognised",
+        r"line of names above it, .* such as (id,time,lon,lat)",
         mend=begins_with("headerless.csv", "id,time,lon,lat"),
+    ),
+    "no line of names of trips": Advice(
+        f"trips headerless.csv {TRIPS} --places o",
+        r"write a line of names above it, one for each value",
+        mend=begins_with("headerless.csv", "id,time,o_lon,o_lat"),
+    ),
+    "a layer that is not there": Advice(
+        f"release both.zip {MAP} --layer places.csv",
+        r"'points\.csv'\); name one",
+        f"release both.zip {MAP} --layer points.csv",
     ),
     "an empty file": Advice(
         f"release empty.csv {MAP}", r"empty|no columns|No columns", f"release points.csv {MAP}"

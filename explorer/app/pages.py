@@ -8,6 +8,7 @@ another, and a server loads a page when it is first opened. What is shown to oth
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -31,12 +32,14 @@ class Page(Link):
     heading : its title in full, `AppPage.TITLE` of its class
     make : "module:Class"
     drawer, maps : whether a drawer, and how many maps are sketched before its content is there
+    screen : "module:function" that computes its first screen and loads no page; "" where none does
     """
 
     heading: str
     make: str
     drawer: bool = False
     maps: int = 0
+    screen: str = ""
 
     @property
     def name(self) -> str:
@@ -45,8 +48,7 @@ class Page(Link):
 
     def load(self) -> type[AppPage]:
         """Its class."""
-        module, _, name = self.make.partition(":")
-        return cast("type[AppPage]", getattr(import_module(module), name))
+        return cast("type[AppPage]", _named(self.make))
 
     def empty(self, links: Sequence[Link] = ()) -> Any:
         """The page without its content; its class is not loaded."""
@@ -59,13 +61,23 @@ class Page(Link):
         self.load().warm(**begin)
         note_prepared(PACKAGE, self.key)
 
+    def compute(self, **begin: Any) -> None:
+        """Compute what it shows first, which compiles what it needs; no page is built if it can."""
+        (_named(self.screen) if self.screen else self.load().warm)(**begin)
+
+
+def _named(path: str) -> Any:
+    module, _, name = path.partition(":")
+    return getattr(import_module(module), name)
+
 
 #: A drawer, and two maps.
 _MAPS = True, 2
+_SCREEN = "explorer.app.explore.first_screen:first_screen"
 PAGES: tuple[Page, ...] = tuple(
     Page(key, title, address, heading, f"explorer.app.{key}.page:{name}", *sketch)
     for key, title, address, heading, name, *sketch in (
-        ("explore", "Explore", "explore", "Private map explorer", "Explore", *_MAPS),
+        ("explore", "Explore", "explore", "Private map explorer", "Explore", *_MAPS, _SCREEN),
         ("trips", "Trips", "trips", "Private trips explorer", "Trips", *_MAPS),
         ("country", "Country", "country", "Private country explorer", "Country", *_MAPS),
         ("federated", "Federated", "federated", "Federated map explorer", "Federated", *_MAPS),
@@ -81,8 +93,11 @@ if __name__ == "__main__":
     # A process of its own, see `explorer.app.work.compiling`.
     if hasattr(os, "nice"):
         os.nice(19)
+    # It ends soon: a search for garbage among what a compiler makes takes a tenth of its time.
+    gc.disable()
     from explorer.cities.catalogue import cities
 
     for page in PAGES:
         if page.key in sys.argv[1:]:
-            page.prepare(city=next(iter(cities())))
+            page.compute(city=next(iter(cities())))
+            note_prepared(PACKAGE, page.key)

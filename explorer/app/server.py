@@ -45,6 +45,10 @@ _EVERYBODY = Admission()
 _NOT_MADE = "This page could not be made. Reload it, or ask for what the server wrote about it."
 #: Seconds that getting ready takes at most, as a rule, where all is compiled already.
 _PATIENCE = 15.0
+#: Seconds after which a server that listens loads its first page: who comes at once is answered.
+_SOON = 0.5
+#: Seconds between the first page that a browser has and the loading of datashader.
+_DRAWING = 10.0
 #: What is said once they have passed.
 COMPILING = (
     "Still getting ready: the first start on a computer compiles, which takes a minute or two. "
@@ -148,7 +152,7 @@ def serve(
             warm_up(city, shown, **choices)
     admission = Admission(passwords, class_only, proxied)
     more = story, admission, teach_at
-    return _listen(shown, first, begin, address, where, open, start, say, *more)
+    return _listen(shown, first, begin, address, where, open, start, say, *more, ready=warm)
 
 
 def _prepare_process() -> None:
@@ -212,10 +216,12 @@ def _listen(
     story: Story | None = None,
     admission: Admission = _EVERYBODY,
     teach_at: str = "",
+    ready: bool = False,
 ) -> Any:
     """Serve ``shown``, the page ``first`` at the root too, each made with ``begin``.
 
-    A visitor of the page ``first`` begins with ``story``, a teacher with ``teach_at``.
+    A visitor of the page ``first`` begins with ``story``, a teacher with ``teach_at``. Unless all
+    is ``ready``, the page ``first`` is got ready once the server listens.
     """
     port, hosts = where
     # Checks for whoever writes a page, a tenth of the time of opening one: tests make them.
@@ -233,7 +239,7 @@ def _listen(
         links = shown if len(shown) > 1 else ()
         before = admission.gates(port, routes, [page.address for page in registry.PAGES])
 
-        contents = Contents()
+        contents, drawn = Contents(), threading.Event()
 
         def maker(key: str) -> Callable[[], Any]:
             def make() -> Any:
@@ -245,6 +251,7 @@ def _listen(
                     page.signed_in = own_name()
                     if story is not None and key == first:
                         page.begin_story(story)
+                    drawn.set()
                     return page.page()
 
                 def failed() -> Any:
@@ -286,10 +293,32 @@ def _listen(
         say(f"The teacher's way in, for nobody else: http://localhost:{server.port}{teach_at}")
     if open:
         server.io_loop.add_callback(server.show, teach_at or "/")
+    if not ready:
+        work = threading.Thread(target=_get_ready, args=(pages[first], begin, drawn), daemon=True)
+        server.io_loop.call_later(_SOON, work.start)
     if start:
         limits.collect_garbage_less_often()
         run_until_told(server, say)
     return server
+
+
+def _get_ready(page: Page, begin: Mapping[str, Any], drawn: threading.Event) -> None:
+    """Load a page, compile what it needs and compute what it shows first, before anybody comes.
+
+    datashader, which counts points where a map is zoomed, follows once a page has been ``drawn``.
+    """
+    from explorer.app.work.compiling import prepare_page
+
+    page.load()
+    if not page.screen or begin.get("scenario") is not None:
+        return
+    from explorer.cities.catalogue import cities
+    from explorer.views.heat import load_datashader_after
+
+    prepare_page(page.key)
+    choices = {name: value for name, value in begin.items() if name != "scenario"}
+    page.compute(**{**choices, "city": begin["city"] or next(iter(cities()))})
+    load_datashader_after(drawn, _DRAWING)
 
 
 def _state(server: Any) -> dict[str, float]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 # Tables for the thresholds 0..K-1. Sixteen int32 tables are one cache line a corner; at 2048 x 2048
@@ -63,59 +62,34 @@ def tables(counts: Ints, sums: Ints) -> Tables:
     small = counts.size < _SMALL_CELLS
     rows, cols = counts.shape
     excess = np.empty((rows + 1, cols + 1, _LEVELS_SMALL if small else _LEVELS_LARGE), np.int32)
-    _fill_excess(counts, excess)
-    levels = _COARSE_SMALL if small else _COARSE_LARGE
-    coarse = np.empty((rows // BLOCK + 1, cols // BLOCK + 1, levels), np.int32)
-    _fill_coarse(counts, coarse)
     by_rows, by_columns = np.empty((rows, cols), np.int32), np.empty((cols, rows), np.int32)
     by_rows[:], by_columns[:] = counts, counts.T
+    _fill_excess(by_rows, excess)
+    levels = _COARSE_SMALL if small else _COARSE_LARGE
+    coarse = np.empty((rows // BLOCK + 1, cols // BLOCK + 1, levels), np.int32)
+    _fill_coarse(by_rows, coarse)
     return Tables(counts, sums, excess, coarse, by_rows, by_columns)
 
 
-@njit(cache=True, nogil=True)
-def _fill_excess(counts, table):  # type: ignore[no-untyped-def]
-    rows, cols = counts.shape
-    levels = table.shape[2]
-    table[0, :, :] = 0
-    running = np.empty(levels, dtype=np.int32)
-    for i in range(rows):
-        running[:] = 0
-        table[i + 1, 0, :] = 0
-        for j in range(cols):
-            cell = counts[i, j]
-            above = table[i, j + 1]
-            here = table[i + 1, j + 1]
-            for t in range(levels):
-                running[t] += max(cell - t, 0)
-                here[t] = above[t] + running[t]
+def _fill_excess(cells: NDArray[np.int32], table: NDArray[np.int32]) -> None:
+    levels = np.arange(table.shape[2], dtype=np.int32)
+    table[0] = table[:, 0] = 0
+    for i, row in enumerate(cells):
+        over = np.maximum(row[:, np.newaxis] - levels, 0)
+        np.add(table[i, 1:], over.cumsum(axis=0, dtype=np.int32), out=table[i + 1, 1:])
 
 
-@njit(cache=True, nogil=True)
-def _fill_coarse(counts, table):  # type: ignore[no-untyped-def]
-    rows, cols, levels = table.shape
-    table[0, :, :] = 0
-    running = np.empty(levels, dtype=np.int32)
-    # How many cells of a block hold so many records; `levels` and more together.
-    number = np.zeros(levels + 1, dtype=np.int32)
-    for i in range(rows - 1):
-        running[:] = 0
-        table[i + 1, 0, :] = 0
-        for j in range(cols - 1):
-            most, over, above = 0, 0, 0
-            for row in range(i * BLOCK, (i + 1) * BLOCK):
-                for col in range(j * BLOCK, (j + 1) * BLOCK):
-                    cell = min(counts[row, col], levels)
-                    number[cell] += 1
-                    most = max(most, cell)
-                    over += counts[row, col] - cell
-            # P_(t-1) = P_t + number of cells of t and more.
-            above = number[levels]
-            number[levels] = 0
-            for t in range(min(most, levels - 1), -1, -1):
-                over += above
-                running[t] += over
-                above += number[t]
-                number[t] = 0
-            here, before = table[i + 1, j + 1], table[i, j + 1]
-            for t in range(levels):
-                here[t] = before[t] + running[t]
+def _fill_coarse(cells: NDArray[np.int32], table: NDArray[np.int32]) -> None:
+    blocks, levels = table.shape[1] - 1, table.shape[2]
+    table[0] = table[:, 0] = 0
+    of_block = np.arange(blocks * BLOCK) // BLOCK * (levels + 1)
+    for i in range(len(table) - 1):
+        rows = cells[i * BLOCK : (i + 1) * BLOCK, : blocks * BLOCK]
+        few = np.minimum(rows, levels)
+        rest = (rows - few).reshape(BLOCK, blocks, BLOCK).sum(axis=(0, 2))
+        # How many cells of a block hold so many records; `levels` and more together.
+        number = np.bincount((few + of_block).ravel(), minlength=blocks * (levels + 1))
+        at_least = number.reshape(blocks, levels + 1)[:, :0:-1].cumsum(axis=1)
+        # P_(t-1) = P_t + number of cells of t and more.
+        over = (rest[:, np.newaxis] + at_least.cumsum(axis=1))[:, ::-1]
+        np.add(table[i, 1:], over.cumsum(axis=0, dtype=np.int32), out=table[i + 1, 1:])

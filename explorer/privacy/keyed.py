@@ -61,14 +61,16 @@ def _laplace(key, salt, decay, rest):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def add_laplace(values, units, scale, keys, salt, noisy):  # type: ignore[no-untyped-def]
+def add_laplace(  # type: ignore[no-untyped-def]
+    values, units, scale, keys, salt, noisy, steps, pieces
+):
     """Fill `noisy` (n,) with `values` and noise of scale `scale` / units.
 
     `units` are of each or one of all. A logarithm takes most of a draw's time: where many pay the
-    same, draws are looked up by the first bits of their uniforms.
+    same, draws are looked up by the first bits of their uniforms. `steps` and `pieces` are
+    `working_memory`.
     """
     number, begin = len(values), 0
-    steps, pieces = np.empty(0, dtype=np.int16), np.empty(_AT_ONCE, dtype=np.uint64)
     while begin < number:
         # Neighbours mostly paid the same.
         paid = units[min(begin, len(units) - 1)]
@@ -77,8 +79,7 @@ def add_laplace(values, units, scale, keys, salt, noisy):  # type: ignore[no-unt
             end += 1
         decay = paid / scale
         rest = np.log1p(np.exp(-decay))
-        steps = _steps_of(decay, rest, end - begin, steps)
-        size = np.uint64(len(steps))
+        size = np.uint64(_fill_steps(decay, rest, end - begin, steps))
         if size > 0:
             for first in range(begin, end, _AT_ONCE):
                 # Words alone, many at once: without a question between them they are vectors.
@@ -97,33 +98,26 @@ def add_laplace(values, units, scale, keys, salt, noisy):  # type: ignore[no-unt
         begin = end
 
 
-@njit(cache=True, nogil=True)
-def _steps_of(decay, rest, draws, steps):  # type: ignore[no-untyped-def]
-    """What to look so many draws up in, written over `steps` if it fits; empty where they are few.
-
-    Its size is a power of two: as many first bits of uniforms as say the noise.
-    """
-    size = 0
-    if decay >= _SLOWEST and draws >> _LEAST_BITS >= 2:
-        bits = _LEAST_BITS
-        while bits < _MOST_BITS and decay * (1 << bits) < _ENOUGH and draws >> bits > 2:
-            bits += 1
-        size = 1 << bits
-    if len(steps) != size:
-        steps = np.empty(size, dtype=np.int16)
-    if size > 0:
-        _fill_steps(decay, rest, steps)
-    return steps
+def working_memory(draws: int) -> tuple[NDArray[np.int16], Keys]:
+    """What `add_laplace` writes to while it draws so many."""
+    return np.empty(min(draws, 1 << _MOST_BITS), np.int16), np.empty(_AT_ONCE, np.uint64)
 
 
 @njit(cache=True, nogil=True)
-def _fill_steps(decay, rest, steps):  # type: ignore[no-untyped-def]
+def _fill_steps(decay, rest, draws, steps):  # type: ignore[no-untyped-def]
     """Fill `steps` with the noise of uniforms in equal pieces of (0, 1), `_UNSURE` if it differs.
 
-    The noise falls and rises with the uniform: where both ends of a piece have the same, and that
-    not by the last digits, all between them have it.
+    Returns the number of pieces, a power of two: as many first bits of uniforms as say the noise.
+    It is 0 where there are few `draws`, and less than they are. The noise falls and rises with the
+    uniform: where both ends of a piece have the same, and that not by the last digits, all between
+    them have it.
     """
-    pieces = len(steps)
+    if decay < _SLOWEST or draws >> _LEAST_BITS < 2:
+        return 0
+    bits = _LEAST_BITS
+    while bits < _MOST_BITS and decay * (1 << bits) < _ENOUGH and draws >> bits > 2:
+        bits += 1
+    pieces = 1 << bits
     room = 1e-11 / decay
     most = np.inf
     for piece in range(pieces >> 1):
@@ -133,6 +127,7 @@ def _fill_steps(decay, rest, steps):  # type: ignore[no-untyped-def]
         if size == max(np.floor(most + room), 0.0) and size < -_UNSURE:
             steps[piece], steps[pieces - 1 - piece] = -size, size
         most = least
+    return pieces
 
 
 @njit(cache=True, nogil=True)

@@ -136,7 +136,8 @@ class PreviewNoise:
         noisy = np.empty(len(values), np.int64)
         scale = self.scale(sensitivity)
         units = one_or_each(units)
-        keyed.add_laplace(values, units, scale, keys, self._stage_key(stage), noisy)
+        memory = keyed.working_memory(len(values))
+        keyed.add_laplace(values, units, scale, keys, self._stage_key(stage), noisy, *memory)
         return noisy
 
     def lowest(

@@ -62,6 +62,7 @@ def spread_exactly(tree: Tree, exact: Ints, boxes: Floats) -> tuple[Floats, Ints
         below,
         of_nodes,
         sums,
+        np.empty(len(tree.lower), dtype=np.int64),
         answers,
         inside,
         cut,
@@ -95,9 +96,8 @@ def _sort_out(boxes, lower, upper, first, fan_out, below, found):  # type: ignor
 
 @njit(cache=True, nogil=True)
 def _spread(  # type: ignore[no-untyped-def]
-    boxes, lower, upper, first, fan_out, below, of_nodes, sums, answers, inside, cut
+    boxes, lower, upper, first, fan_out, below, of_nodes, sums, waiting, answers, inside, cut
 ):
-    waiting = np.empty(len(lower), dtype=np.int64)
     for m in range(len(boxes)):
         answer, whole, ends = 0.0, 0, 0
         begin, stop = 0, 1

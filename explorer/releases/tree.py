@@ -166,6 +166,8 @@ class Tree:
         values, variances = np.zeros((2, len(boxes)))
         leaves = np.zeros(len(boxes), dtype=np.int64)
         alone, below, count = self.variances
+        queue, above = np.empty((2, len(self.parent)), dtype=np.int64)
+        part, shared = np.empty((2, len(self.parent)))
         _integrate(
             np.ascontiguousarray(boxes),
             self.lower,
@@ -180,6 +182,10 @@ class Tree:
             count,
             maps,
             self._fans,
+            queue,
+            above,
+            part,
+            shared,
             values,
             variances,
             leaves,
@@ -334,16 +340,16 @@ def _integrate(  # type: ignore[no-untyped-def]
     count,
     maps,
     grids,
+    queue,
+    above,
+    part,
+    shared,
     values,
     variances,
     n_leaves,
 ):
     # Nodes that a box cuts through wait in `queue`, parents first; `part` and `shared` collect
     # the q and c of their children.
-    queue = np.empty(len(parent), dtype=np.int64)
-    above = np.empty(len(parent), dtype=np.int64)
-    part = np.empty(len(parent))
-    shared = np.empty(len(parent))
     # What is not there is None: numba then leaves the branches out, and compiles half as much.
     if maps is not None:
         # Leaves that a box cuts through: the maps say which part of them lies inside.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 # Tiles to a side: a zoomed view reads only the tiles it touches, not eleven million points.
 TILES = 64
 _datashader_loaded = threading.Event()
+_datashader_comes = threading.Event()
 
 
 class PointHeat:
@@ -62,8 +64,9 @@ class PointHeat:
         points = self.seen(view)
         whole = len(points[0]) == len(self)
         # The same counts from both. datashader compiles anew in each process, 1.8 s of CPU: the
-        # first picture of a map does not wait for it.
-        count = points_per_pixel if whole and not _datashader_loaded.is_set() else _by_datashader
+        # first picture of a map does not wait for it, and none where it is on its way.
+        waits = not _datashader_loaded.is_set() and (whole or _datashader_comes.is_set())
+        count = points_per_pixel if waits else _by_datashader
         counted = count(*points, *extent, view.height, view.width)
         cells = 1 / (view.pixels_per_x * view.pixels_per_y * cell_area)
         density: NDArray[np.float32] = counted.astype(np.float32) / np.float32(cells)
@@ -98,6 +101,14 @@ def load_datashader() -> None:
         for records in (place[:0], place):
             _by_datashader(place, place, records, 0.0, 0.0, 1.0, 1.0, 1, 1)
         _datashader_loaded.set()
+
+
+def load_datashader_after(drawn: threading.Event, seconds: float) -> None:
+    """Load it so many seconds after ``drawn`` is set; until then no picture waits for it."""
+    _datashader_comes.set()
+    drawn.wait()
+    time.sleep(seconds)
+    load_datashader()
 
 
 def _by_datashader(

@@ -8,54 +8,86 @@ All kernels release the interpreter lock: they run in a thread beside the server
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
+
+Cells = NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)
-def mean_per_cell(counts, col0, row0, col1, row1, height, width):  # type: ignore[no-untyped-def]
+def mean_per_cell(
+    counts: NDArray[Any],
+    col0: float,
+    row0: float,
+    col1: float,
+    row1: float,
+    height: int,
+    width: int,
+) -> NDArray[np.float32]:
     """Average of ``counts`` (rows, cols) under each pixel -> (height, width) float32.
 
     Exact area weights, rows first, then columns: O(cells in view + height * columns in view).
     Outside the grid the value is 0.
     """
+    out, strip = np.zeros((height, width), np.float32), np.empty(counts.shape[1])
+    _add_means(counts, col0, row0, col1, row1, strip, out)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _add_means(counts, col0, row0, col1, row1, strip, out):  # type: ignore[no-untyped-def]
     rows, cols = counts.shape
-    out = np.zeros((height, width), np.float32)
+    height, width = out.shape
     step_y = (row1 - row0) / height
     step_x = (col1 - col0) / width
     first = max(0, int(np.floor(col0)))
     last = min(cols, int(np.ceil(col1)))
-    if first >= last:
-        return out
-    strip = np.empty(last - first, np.float64)
     for i in range(height):
         bottom = row0 + i * step_y
         top = bottom + step_y
-        strip[:] = 0.0
+        for c in range(first, last):
+            strip[c] = 0.0
         for r in range(max(0, int(np.floor(bottom))), min(rows, int(np.ceil(top)))):
             weight = min(top, r + 1.0) - max(bottom, float(r))
             for c in range(first, last):
-                strip[c - first] += weight * counts[r, c]
+                strip[c] += weight * counts[r, c]
         for j in range(width):
             left = col0 + j * step_x
             right = left + step_x
             total = 0.0
             for c in range(max(first, int(np.floor(left))), min(last, int(np.ceil(right)))):
-                total += (min(right, c + 1.0) - max(left, float(c))) * strip[c - first]
+                total += (min(right, c + 1.0) - max(left, float(c))) * strip[c]
             out[i, j] = total / (step_x * step_y)
-    return out
 
 
-@njit(cache=True, nogil=True)
-def points_per_pixel(  # type: ignore[no-untyped-def]
-    column, row, records, col0, row0, col1, row1, height, width
-):
+def points_per_pixel(
+    column: NDArray[np.float32],
+    row: NDArray[np.float32],
+    records: NDArray[np.float32],
+    col0: float,
+    row0: float,
+    col1: float,
+    row1: float,
+    height: int,
+    width: int,
+) -> NDArray[np.float64]:
     """Number of points under each pixel -> (height, width) float64.
 
     ``column``, ``row`` (n,) are places in cells; a point counts as many as its ``records`` (n,),
     or as one where ``records`` is empty. A point on the last edge belongs to the last pixel.
     """
-    out = np.zeros((height, width), np.float64)
+    out = np.zeros((height, width))
+    _add_points(column, row, records, col0, row0, col1, row1, out)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _add_points(  # type: ignore[no-untyped-def]
+    column, row, records, col0, row0, col1, row1, out
+):
+    height, width = out.shape
     scale_y = height / (row1 - row0)
     scale_x = width / (col1 - col0)
     for k in range(column.size):
@@ -64,19 +96,32 @@ def points_per_pixel(  # type: ignore[no-untyped-def]
             i = min(int((y - row0) * scale_y), height - 1)
             j = min(int((x - col0) * scale_x), width - 1)
             out[i, j] += records[k] if records.size else 1.0
-    return out
 
 
-@njit(cache=True, nogil=True)
-def leaf_means(  # type: ignore[no-untyped-def]
-    lower, upper, density, col0, row0, col1, row1, height, width
-):
+def leaf_means(
+    lower: Cells,
+    upper: Cells,
+    density: NDArray[np.float64],
+    col0: float,
+    row0: float,
+    col1: float,
+    row1: float,
+    height: int,
+    width: int,
+) -> NDArray[np.float32]:
     """Average of the leaves' ``density`` (m,) under each pixel -> (height, width) float32.
 
     ``lower``, ``upper`` (m, 2) are row, column, half open. Leaves are painted straight into the
     picture: O(pixels + leaf borders), without the whole grid in between.
     """
     out = np.zeros((height, width), np.float32)
+    _add_leaves(lower, upper, density, col0, row0, col1, row1, out)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _add_leaves(lower, upper, density, col0, row0, col1, row1, out):  # type: ignore[no-untyped-def]
+    height, width = out.shape
     scale_y = height / (row1 - row0)
     scale_x = width / (col1 - col0)
     for leaf in range(density.size):
@@ -91,7 +136,6 @@ def leaf_means(  # type: ignore[no-untyped-def]
             part = (min(top, i + 1.0) - max(bottom, float(i))) * value
             for j in range(int(left), int(np.ceil(right))):
                 out[i, j] += part * (min(right, j + 1.0) - max(left, float(j)))
-    return out
 
 
 @njit(cache=True, nogil=True)

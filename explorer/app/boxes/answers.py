@@ -1,13 +1,15 @@
-"""Private answers to the boxes of one screen: what a release says, and nothing exact."""
+"""Private answers to the boxes of one screen, and the columns of a table that show them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.app.boxes.chips import count
 from explorer.grid.range_queries import Queries
 from explorer.releases.answers import Answers
 
@@ -61,3 +63,57 @@ def private_answers(release: Release, boxes: Queries) -> PrivateAnswers:
         leaves=release.n_leaves,
         exact=answers.sd_exact,
     )
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of answers, which cannot be edited.
+
+    Parameters
+    ----------
+    name : its title
+    values : the answers' values for it, one a row
+    width : pixels, at least
+    kind, decimals, sign, about : see `TableColumn`
+    exact : whether it says something of exact counts
+    """
+
+    name: str
+    values: Callable[[Any], Any]
+    width: int
+    kind: Literal["number", "text", "markup"] = "number"
+    decimals: int = 0
+    sign: bool = False
+    about: str = ""
+    exact: bool = False
+
+
+def _ranges(answers: PrivateAnswers) -> list[str]:
+    """Intervals without a closed form begin with ≈ until they have been simulated."""
+    about = "" if answers.exact or answers.half_width is not None else "≈ "
+    return [
+        f"{about}{count(low)} to {count(high)}" for low, high in zip(*answers.interval, strict=True)
+    ]
+
+
+PRIVATE = Column("private", lambda answers: answers.private.round(), 78)
+RANGE = Column("range of the noise (95 %)", _ranges, 164, "text")
+LEAVES = Column(
+    "leaves",
+    lambda answers: [f"{touched:,} of {_total(answers.leaves)}" for touched in answers.touched],
+    116,
+    "text",
+)
+#: What a release alone says of a box.
+COLUMNS = (PRIVATE, RANGE, LEAVES)
+
+
+def _total(leaves: int) -> str:
+    """A number of leaves; the strip above the maps has all digits of a long one.
+
+    >>> [_total(n) for n in (7_414, 101_761, 1_048_576)]
+    ['7,414', '102 k', '1.05 M']
+    """
+    if leaves >= 1_000_000:
+        return f"{leaves / 1e6:.2f} M"
+    return f"{leaves / 1e3:.0f} k" if leaves >= 100_000 else f"{leaves:,}"

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import panel as pn
 
 from explorer.app.boxes import frames
-from explorer.app.boxes.answers import private_answers
+from explorer.app.boxes.answers import COLUMNS, private_answers
 from explorer.app.boxes.chips import said
 from explorer.app.boxes.editing import BoxEditing, show_on
 from explorer.app.boxes.exchange import BoxExchange
 from explorer.app.boxes.rectangles import Rectangles
-from explorer.app.boxes.table import COLUMNS, BoxTable
+from explorer.app.boxes.table import BoxTable
 from explorer.app.kit.html import html_pane, put, section
 from explorer.app.kit.labels import DRAWN, PREVIEW
 from explorer.app.kit.map_parts import Box, MapSpec, Tag

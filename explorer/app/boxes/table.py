@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 
-from explorer.app.boxes.answers import PrivateAnswers
-from explorer.app.boxes.chips import count
+from explorer.app.boxes.answers import COLUMNS, Column
 from explorer.app.boxes.edges import EdgeColumns
 from explorer.app.boxes.rectangles import Rectangles
 from explorer.app.kit import ui
@@ -18,49 +16,6 @@ from explorer.app.kit.attempts import Attempts
 from explorer.app.kit.later import after
 from explorer.app.kit.table import Table, TableColumn
 from explorer.errors import InputError
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column of answers, which cannot be edited.
-
-    Parameters
-    ----------
-    name : its title
-    values : the answers' values for it, one a row
-    width : pixels, at least
-    kind, decimals, sign, about : see `TableColumn`
-    exact : whether it says something of exact counts
-    """
-
-    name: str
-    values: Callable[[Any], Any]
-    width: int
-    kind: Literal["number", "text", "markup"] = "number"
-    decimals: int = 0
-    sign: bool = False
-    about: str = ""
-    exact: bool = False
-
-
-def _ranges(answers: PrivateAnswers) -> list[str]:
-    """Intervals without a closed form begin with ≈ until they have been simulated."""
-    about = "" if answers.exact or answers.half_width is not None else "≈ "
-    return [
-        f"{about}{count(low)} to {count(high)}" for low, high in zip(*answers.interval, strict=True)
-    ]
-
-
-PRIVATE = Column("private", lambda answers: answers.private.round(), 78)
-RANGE = Column("range of the noise (95 %)", _ranges, 164, "text")
-LEAVES = Column(
-    "leaves",
-    lambda answers: [f"{touched:,} of {_total(answers.leaves)}" for touched in answers.touched],
-    116,
-    "text",
-)
-#: What a release alone says of a box.
-COLUMNS = (PRIVATE, RANGE, LEAVES)
 
 
 def table_frame(rectangles: Rectangles, answers: Any, columns: Sequence[Column]) -> pd.DataFrame:
@@ -192,14 +147,3 @@ class BoxTable:
     def _chosen(self, rows: list[int]) -> None:
         self._rectangles.select(rows)
         self._highlighted()
-
-
-def _total(leaves: int) -> str:
-    """A number of leaves; the strip above the maps has all digits of a long one.
-
-    >>> [_total(n) for n in (7_414, 101_761, 1_048_576)]
-    ['7,414', '102 k', '1.05 M']
-    """
-    if leaves >= 1_000_000:
-        return f"{leaves / 1e6:.2f} M"
-    return f"{leaves / 1e3:.0f} k" if leaves >= 100_000 else f"{leaves:,}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from explorer.app.boxes.table import Column
+from explorer.app.boxes.answers import Column
 from explorer.app.compare.pair import nearer
 from explorer.app.curator.answers import ERROR, TRUE
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from explorer.app.boxes.table import LEAVES
+from explorer.app.boxes.answers import LEAVES
 from explorer.app.curator.answers import CAUSES, COLUMNS
 
 # Which part of an error is noise is not known of areas that are answered by their own counts.

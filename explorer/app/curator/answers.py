@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.app.boxes.answers import PrivateAnswers
-from explorer.app.boxes.table import LEAVES, PRIVATE, RANGE, Column
+from explorer.app.boxes.answers import LEAVES, PRIVATE, RANGE, Column, PrivateAnswers
 from explorer.grid.pieces import Shapes
 from explorer.grid.range_queries import Queries, RangeQueries
 from explorer.inspection.errors import spread_in_polygons

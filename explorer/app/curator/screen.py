@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from explorer.app.curator.answers import BoxAnswers, answer_boxes
 from explorer.app.curator.data import CityData
 from explorer.app.curator.figures import map_error
-from explorer.app.curator.parts import PageParts
 from explorer.grid.range_queries import Queries
 from explorer.mechanisms import Mechanism
 from explorer.privacy.ledger import Ledger
@@ -31,6 +30,9 @@ from explorer.views.pictures import (
 from explorer.views.scale import ColourScale, Kind, top_value_of_leaves
 from explorer.views.truth import Truth
 from explorer.views.viewport import Viewport
+
+if TYPE_CHECKING:
+    from explorer.app.curator.parts import PageParts
 
 Progress = Callable[[float], None]
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from explorer.app.boxes.answers import PrivateAnswers
-from explorer.app.boxes.table import LEAVES, RANGE, Column
+from explorer.app.boxes.answers import LEAVES, RANGE, Column, PrivateAnswers
 from explorer.app.curator.answers import CAUSES, COLUMNS, ERROR, under_bound
 
 # A row of three places needs the room; how many leaves there are stands below the maps.

@@ -245,7 +245,8 @@ def check_kernels() -> NoiseFinding:
     chosen = np.empty((2, size // 3), dtype=np.int64)
     with np.errstate(over="ignore"):
         for way, ask in enumerate((lambda kernel: kernel, lambda kernel: kernel.py_func)):
-            ask(keyed.add_laplace)(exact, units, 3.0 * PER_EPSILON, keys, salt, noisy[way])
+            memory = keyed.working_memory(size)
+            ask(keyed.add_laplace)(exact, units, 3.0 * PER_EPSILON, keys, salt, noisy[way], *memory)
             ask(keyed.lowest)(exact, offsets, scale, keys, salt, chosen[way])
         some = np.r_[:500, size - 500 : size]
         single = [_in_python(keys[i], salt, units[i]) for i in some]

@@ -67,3 +67,60 @@ def test_a_warm_server_prepares_every_page(monkeypatch) -> None:
 def test_a_wrong_first_choice_is_refused_before_anybody_opens_a_page(wrong) -> None:
     with pytest.raises(InputError):
         serve("madeup", port=0, open=False, start=False, **wrong)
+
+
+SIGNATURES = """
+import gc, sys
+from numba.core.dispatcher import Dispatcher
+
+def compiled():
+    kernels = [kernel for kernel in gc.get_objects() if isinstance(kernel, Dispatcher)]
+    kernels = [kernel for kernel in kernels if kernel.py_func.__module__.startswith("explorer")]
+    return {
+        (kernel.py_func.__module__, kernel.py_func.__name__, str(signature))
+        for kernel in kernels
+        for signature in kernel.signatures
+    }
+"""
+NO_PAGE = f"""
+{SIGNATURES}
+from explorer.app.pages import PAGES
+PAGES[0].compute(city="madeup")
+assert not {{"panel", "pandas", "holoviews"}} & {{*sys.modules}}
+before = compiled()
+assert before
+page = PAGES[0].load()("madeup")
+page.page()
+assert page.screen is not None
+print(*sorted(compiled() - before))
+"""
+
+
+def test_all_that_the_first_page_computes_with_is_compiled_without_building_a_page() -> None:
+    run = [sys.executable, "-c", NO_PAGE]
+    assert subprocess.run(run, capture_output=True, text=True, check=True).stdout.strip() == ""
+
+
+READY = """
+import sys
+from tornado.ioloop import PeriodicCallback
+from explorer.app.pages import PAGES
+from explorer.app.server import serve
+first, second = (page.make.partition(":") for page in PAGES[:2])
+server = serve(port=0, open=False, start=False, say=len)
+
+def look():
+    if hasattr(sys.modules.get(first[0]), first[2]):
+        server.io_loop.stop()
+
+assert first[0] not in sys.modules
+PeriodicCallback(look, 50).start()
+server.io_loop.start()
+assert second[0] not in sys.modules
+server.stop()
+"""
+
+
+def test_the_first_page_is_loaded_before_anybody_comes() -> None:
+    run = [sys.executable, "-c", READY]
+    subprocess.run(run, capture_output=True, check=True, timeout=300)

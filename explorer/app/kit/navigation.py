@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from explorer.app.kit.html import html_pane
-
 
 @dataclass(frozen=True)
 class Link:
@@ -28,6 +26,9 @@ def header(
     empty. A phone's bar has no room for the badge, which the page repeats, nor for the page itself.
     Who has ``signed_in`` finds the way out.
     """
+    # The registry of pages loads no Panel.
+    from explorer.app.kit.html import html_pane
+
     found = []
     if badge and not phone:
         found.append(html_pane(f'<span class="badge">{badge}</span>', (0, 8), sizing_mode=None))

@@ -70,9 +70,9 @@ class Job:
         path = self.listing.paths[part.file]
         with self.listing.open(path) as opened:
             try:
-                shape = self.wanted.column and self.wanted.column.repeated
-                texts = [name for name in (self.wanted.user, shape) if name]
-                # Long names repeated in every row stay a dictionary and cannot fill the memory.
+                # Long names repeated in every row stay a dictionary and cannot fill the memory. Points
+                # are short, and as a dictionary take five times as long.
+                texts = None if self.wanted.user is None else [self.wanted.user]
                 file = pq.ParquetFile(opened, read_dictionary=texts, memory_map=False)
                 # Two columns of numbers gain nothing from threads, which cost a fifth of the time.
                 yield from file.iter_batches(

@@ -70,8 +70,8 @@ class Job:
         path = self.listing.paths[part.file]
         with self.listing.open(path) as opened:
             try:
-                # Long names repeated in every row stay a dictionary and cannot fill the memory. Points
-                # are short, and as a dictionary take five times as long.
+                # Long names repeated in every row stay a dictionary and cannot fill the memory.
+                # Points are short, and as a dictionary take five times as long.
                 texts = None if self.wanted.user is None else [self.wanted.user]
                 file = pq.ParquetFile(opened, read_dictionary=texts, memory_map=False)
                 # Two columns of numbers gain nothing from threads, which cost a fifth of the time.

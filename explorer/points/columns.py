@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from explorer.errors import InputError
 from explorer.grid.countable import unread_users_note
@@ -84,6 +85,17 @@ _COUNTED = _words(
 _BORDER = re.compile(
     r"(?<=[^\W\dA-Z_])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])"
 )
+# Of values: e-mail, telephone, UUID, hash, address of a network card.
+_SHAPES = re.compile(
+    r"\s*([^@\s]+@[^@\s]+\.[a-z]+|\+[0-9][0-9 ()-]{6,16}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+    r"|[0-9a-f]{20,}|[0-9a-f]{2}([:-][0-9a-f]{2}){5})\s*$",
+    re.IGNORECASE,
+)
+# What else has such ids; and how many columns are looked at.
+_PLACES = _words(
+    "cell dataset event place project ride route session station stop survey trip zone"
+)
+_LOOKED_AT = 40
 # Letters after which formats cut a name.
 _CUT = (8, 10)
 _SHOWN = 6
@@ -250,6 +262,37 @@ def unused_users(names: Sequence[str], user: object) -> list[str]:
     # Whose a tag or car is stands after who somebody is.
     named.sort(key=lambda name: _WHOSE.isdisjoint(_split(name).split("_")))
     return [unread_users_note(name) for name in named]
+
+
+def unused_by_shape(names: Sequence[str], user: object, look: Callable[[str], Any]) -> list[str]:
+    """As `unused_users`, for columns whose values repeat and look like ids, not their names.
+
+    Parameters
+    ----------
+    names, user : as of `unused_users`
+    look : gives some values of a column, an array (n,)
+
+    Examples
+    --------
+    >>> values = ["ann@example.org", "bob@example.org", "ann@example.org"] * 3
+    >>> unused_by_shape(["contact"], None, lambda name: values)[0][:52]
+    "The values of 'contact' repeat and look like ids of "
+    """
+    names = [] if user is not None else [name for name in names if not _names_users(name)]
+    names = [name for name in names if _PLACES.isdisjoint(_split(name).split("_"))]
+    return [
+        f"The values of {name!r} repeat and look like ids of users, and were not read: name it "
+        f"with user={name!r} to protect users."
+        for name in names[:_LOOKED_AT]
+        if _look_like_ids(look(name))
+    ]
+
+
+def _look_like_ids(values: Any) -> bool:
+    values = values.to_pylist() if hasattr(values, "to_pylist") else list(values)
+    texts = [value for value in values if isinstance(value, str)]
+    shaped = [text for text in texts if _SHAPES.match(text)]
+    return 1 < len(set(shaped)) < len(shaped) and len(shaped) > 0.9 * len(values)
 
 
 def _names_users(name: str) -> bool:

@@ -32,6 +32,7 @@ from explorer.points.columns import (
     find_place,
     listed,
     unread_weights,
+    unused_by_shape,
     unused_users,
 )
 from explorer.points.counting import Placed, count_and_place, count_block, count_clipped, dense
@@ -300,6 +301,9 @@ def read_points(
     columns = read(place)
     add_arrays(columns, {role: value for role, value in asked.items() if role not in named})
     notes = [*table.notes, *notes, *unused_users(table.names, user)]
+    read_too = {*named.values(), *(() if place is None else place.columns)}
+    others = [column for column in table.names if column not in read_too]
+    notes += unused_by_shape(others, user, table.look)
     notes += unread_weights(table.names, weight)
     labels = () if place is None else place.columns
     points = _clean(columns, known, labels, title, notes, keep_zero)

@@ -167,6 +167,38 @@ def test_a_column_that_says_how_many_and_is_not_read_is_named(column: str, tmp_p
             assert not any("was not read" in note for note in named.notes)
 
 
+SHAPES = {
+    "e-mail": "someone{}@example.org",
+    "telephone": "+49 30 1234{}",
+    "UUID": "a1b2c3d4-0000-1111-2222-aaaabbbbcc0{}",
+    "hash": "d7d598cd99978bd012a87a76a7c891b{}",
+    "network card": "00:1A:2B:3C:4D:5{}",
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_column_whose_values_look_like_ids_of_users_is_named(shape: str, tmp_path: Path) -> None:
+    n = 30
+    frame = pd.DataFrame({"lon": np.linspace(1, 2, n), "lat": 50.0})
+    frame["whose"] = [SHAPES[shape].format(row % 4) for row in range(n)]
+    # Each row has its own; few have one; so have stations.
+    frame["row"] = [SHAPES[shape].format(row + 10_000) for row in range(n)]
+    frame["some"] = [SHAPES[shape].format(row % 4) if row % 3 else "no" for row in range(n)]
+    frame["station"] = frame["whose"]
+    frame.to_csv(tmp_path / "p.csv", index=False)
+    frame.to_parquet(tmp_path / "p.parquet")
+    shapes = geopandas.GeoDataFrame(
+        frame, geometry=geopandas.points_from_xy(frame.lon, frame.lat), crs=4326
+    )
+    shapes.to_file(tmp_path / "p.geojson")
+    for source in (frame, *(tmp_path / f"p.{end}" for end in ("csv", "parquet", "geojson"))):
+        for points in (read_points(source), as_points(source)):
+            (note,) = (note for note in points.notes if "look like ids" in note)
+            assert "user='whose'" in note
+            assert not any(value in note for value in frame["whose"])
+        assert not any("look like ids" in note for note in read_points(source, user="row").notes)
+
+
 @pytest.mark.parametrize("column", ["total_amount", "passenger_count", "house_number", "weight_kg"])
 def test_a_column_that_counts_something_else_is_not_named(column: str) -> None:
     frame = FRAME.rename(columns={"n": column})

@@ -23,7 +23,14 @@ from explorer.grid.parquet import geometry_of
 from explorer.grid.parquet import look_at as look_at_column
 from explorer.grid.projection import LONLAT
 from explorer.grid.stated_crs import in_degrees
-from explorer.points.columns import Place, candidates, listed, unread_weights, unused_users
+from explorer.points.columns import (
+    Place,
+    candidates,
+    listed,
+    unread_weights,
+    unused_by_shape,
+    unused_users,
+)
 from explorer.points.identity import JOINED
 from explorer.points.partitions.listing import Listing, list_files, refuse_gaps, refuse_twins
 from explorer.points.points import choose_place
@@ -157,7 +164,14 @@ def look_at(
             shapes, own = (None, None) if column is None else (column.name, column.crs)
             given = lon, lat, crs, user, weight, keep_zero
             first_places = partial(_first_places, listing, column)
-            wanted, known, notes = chosen(schema.names, shapes, own, *given, first_places)
+            wanted, known, notes = chosen(
+                schema.names,
+                shapes,
+                own,
+                *given,
+                first_places,
+                partial(_texts_of, listing, path, schema),
+            )
             if wanted.geometry and column is not None:
                 wanted = replace(wanted, column=column)
                 notes = [*([column.sentence] if column.found else []), *notes]
@@ -200,6 +214,7 @@ def chosen(
     weight: str | None,
     keep_zero: bool,
     places: Callable[[Place | None], tuple[NDArray[np.float64], NDArray[np.float64]]],
+    look: Callable[[str], Any],
 ) -> tuple[Wanted, pyproj.CRS, list[str]]:
     """Columns, CRS and what to say of them, by the rules of `read_points`.
 
@@ -209,13 +224,16 @@ def chosen(
     shapes, own : the column of shapes and its CRS, if there is one
     lon, lat, crs, user, weight, keep_zero : as given
     places : reads x and y of the first rows
+    look : reads some values of a column
     """
     place, known, notes = choose_place(names, shapes is not None, own, lon, lat, crs, places)
     for column in (user, weight):
         if column is not None and column not in names:
             raise InputError(f"There is no column {column!r}; the columns are {listed(names)}.")
-    notes += [*unused_users(names, user), *unread_weights(names, weight)]
+    notes += unused_users(names, user)
     columns = (str(shapes),) if place is None else place.columns
+    others = [name for name in names if name not in (*columns, weight)]
+    notes += [*unused_by_shape(others, user, look), *unread_weights(names, weight)]
     wanted = Wanted(columns, place is None, in_degrees(known), user, weight, keep_zero)
     return wanted, known, notes
 
@@ -270,6 +288,19 @@ def _refuse_other_crs(
 def _values_of(listing: Listing, path: str, name: str) -> pa.Array:
     with listing.open(path) as opened:
         return look_at_column(pq.ParquetFile(opened), name)
+
+
+def _texts_of(listing: Listing, path: str, schema: pa.Schema, name: str) -> pa.Array:
+    """Some values of a column of texts, of files of this computer: others are not fetched twice."""
+    kind = schema.field(name).type
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    if listing.protocol or not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        return pa.nulls(0)
+    try:
+        return _values_of(listing, path, name)
+    except (pa.ArrowException, OSError, ValueError):
+        # That they cannot be read is said when they are counted.
+        return pa.nulls(0)
 
 
 def _is_number(kind: pa.DataType) -> bool:

@@ -202,7 +202,7 @@ def look_at_text(source: str | PathLike[Any], columns: Mapping[str, Any]) -> Tex
     name = None if table.column is None else table.column.name
     zero = bool(columns.get("keep_zero"))
     wanted, known, notes = chosen(
-        table.names, name, table.crs, lon, lat, crs, user, weight, zero, places
+        table.names, name, table.crs, lon, lat, crs, user, weight, zero, places, table.look
     )
     if wanted.geometry:
         notes = [*table.notes, *notes]

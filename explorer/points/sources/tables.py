@@ -44,6 +44,9 @@ class Source(Protocol):
     crs: pyproj.CRS | None
     notes: tuple[str, ...]
 
+    def look(self, name: str) -> Any:
+        """Some values of a column, as an array."""
+
     def take(self, name: str) -> None:
         """Have one column be the place, which ``place=None`` reads."""
 

@@ -177,13 +177,14 @@ def as_collection(content: bytes) -> Any:
     ------
     ValueError, RecursionError
         For what is no JSON.
-    InputError
-        For a list of something else.
     """
     text = content.decode("utf-8-sig")
-    if any(each in text for each in _BETWEEN) or text.lstrip()[:1] in ("[", "\x1e"):
-        return {"type": "FeatureCollection", "features": list(Features(content))}
-    return json.loads(text)
+    follow = any(each in text for each in _BETWEEN) or text.startswith("\x1e")
+    document = None if follow else json.loads(text)
+    alike = isinstance(document, list) and all(isinstance(each, dict) for each in document)
+    if not follow and not alike:
+        return document
+    return {"type": "FeatureCollection", "features": list(Features(content))}
 
 
 class _Text:

@@ -14,6 +14,7 @@ import shapely
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
+from explorer.grid.geojson import as_collection
 from explorer.grid.grid import Grid
 from explorer.grid.pieces import Shapes
 from explorer.grid.projection import LONLAT
@@ -107,7 +108,7 @@ class _Read:
 def _read(content: bytes, grid: Grid, label: str, most: int) -> _Read:
     _refuse_cells(grid)
     try:
-        document = json.loads(content.decode("utf-8-sig"))
+        document = as_collection(content)
     except (ValueError, RecursionError) as error:
         raise InputError(
             f"{label} is not complete GeoJSON; export it again from the program that made it."
@@ -140,12 +141,12 @@ def _read(content: bytes, grid: Grid, label: str, most: int) -> _Read:
 
 def is_geojson(content: bytes) -> bool:
     """Whether the content of a file of rectangles is GeoJSON; else it is a table."""
-    return content.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[")
+    return content.removeprefix(b"\xef\xbb\xbf").lstrip(b" \t\r\n\x1e")[:1] in (b"{", b"[")
 
 
 def shapes_of(content: bytes) -> NDArray[Any]:
     """The shapes (n,) in degrees, of shapely, of a file that `read` has read."""
-    document = json.loads(content.decode("utf-8-sig"))
+    document = as_collection(content)
     features = document.get("features", [document])
     found = np.empty(len(features), dtype=object)
     found[:] = [shapely.geometry.shape(each["geometry"]) for each in features]

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from explorer.errors import InputError
 from explorer.grid import containers, gdal
+from explorer.grid.geojson import as_collection
 from explorer.grid.grid import Grid
 from explorer.grid.pieces import Shapes
 from explorer.grid.polygon_files import check_columns, read_frame
@@ -131,7 +132,7 @@ def _of_geojson(content: bytes, grid: Grid, label: str, name_column: str) -> Ran
 
 def _facts(content: bytes) -> dict[str, list[Any]]:
     """What is said of the features, by its name; not what we note of their edges ourselves."""
-    document = json.loads(content.decode("utf-8-sig"))
+    document = as_collection(content)
     rows = [each.get("properties") or {} for each in document.get("features", [document])]
     known = dict.fromkeys(key for row in rows for key in row if key not in _NOTED)
     columns = {key: [row.get(key) for row in rows] for key in known}
@@ -156,8 +157,7 @@ def _named(
 def _has_own_crs(content: bytes) -> bool:
     """Whether the document names another CRS than WGS 84, as some programs do."""
     try:
-        document = json.loads(content.decode("utf-8-sig"))
-        named = document.get("crs")
+        named = as_collection(content).get("crs")
     except (ValueError, AttributeError, RecursionError):
         # Whatever is wrong with it is said by its reader.
         return False

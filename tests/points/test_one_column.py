@@ -22,6 +22,7 @@ from explorer.errors import InputError
 from explorer.grid.boundary import boundary_bounds
 from explorer.grid.geojson import Features
 from explorer.points.reading import as_points
+from explorer.queries.files import read_rectangles
 
 LON, LAT = [13.4, 13.45, 13.5], [52.5, 52.55, 52.6]
 DEGREES = geopandas.GeoDataFrame(
@@ -412,3 +413,14 @@ def test_a_boundary_in_any_encoding(name: str, tmp_path: Path) -> None:
     bounds, _ = boundary_bounds(path, SQUARES.crs)
     # Edges in degrees are curves in metres.
     assert np.allclose(bounds, SQUARES.total_bounds, atol=300)
+
+
+@pytest.mark.parametrize("form", ["\n{}\n{}", "\x1e{}\n\x1e{}\n", "[{},{}]"])
+def test_boxes_that_follow_each_other(form: str) -> None:
+    shapes = [shapely.box(13.4, 52.5, 13.41, 52.51), shapely.box(13.5, 52.6, 13.51, 52.61)]
+    frame = geopandas.GeoDataFrame({"name": ["a", "b"]}, geometry=shapes, crs=4326)
+    one, two = (json.dumps(feature) for feature in frame.iterfeatures())
+    text = form.replace("{}", one, 1).replace("{}", two, 1)
+    boxes, names = read_rectangles(text.encode(), GRID)
+    assert names == ["a", "b"]
+    assert np.allclose(boxes, read_rectangles(frame.to_json().encode(), GRID)[0])

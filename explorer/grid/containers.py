@@ -320,10 +320,10 @@ def _of_archive(file: Path | bytes, layer: str, what: str, most: int) -> Content
     (content,) = parts.values()
     head = content[: gdal.LOOK]
     if is_packed(head):
-        found = recognised(content, kind, rest, what, most) if kind in _SHEETS else None
-        if found is None or found.kind != SHEETS:
+        book = recognised(content, kind, rest, what, most) if kind in _SHEETS else None
+        if book is None or book.kind != SHEETS:
             raise InputError(f"This file is compressed twice; {_UNPACK}.")
-        return found
+        return book
     return Content(kind_of(content, head, kind, what), content, rest)
 
 
@@ -335,18 +335,19 @@ _BESIDE = (".txt", ".json")
 
 def _entries(archive: zipfile.ZipFile, most: int) -> dict[str, zipfile.ZipInfo]:
     """The files of an archive by name, but for those that a Mac adds."""
-    inside = [each for each in archive.infolist() if not each.is_dir()]
-    for each in inside:
-        path = PurePosixPath(each.filename.replace("\\", "/"))
+    inside = [entry for entry in archive.infolist() if not entry.is_dir()]
+    for entry in inside:
+        path = PurePosixPath(entry.filename.replace("\\", "/"))
         if path.is_absolute() or ".." in path.parts:
             raise InputError(
                 "This archive names a file outside of itself; pack the files again and give that."
             )
-    _check_size(sum(each.file_size for each in inside), most)
+    _check_size(sum(entry.file_size for entry in inside), most)
     return {
-        each.filename: each
-        for each in inside
-        if "__MACOSX" not in each.filename and not PurePosixPath(each.filename).name.startswith(".")
+        entry.filename: entry
+        for entry in inside
+        if "__MACOSX" not in entry.filename
+        and not PurePosixPath(entry.filename).name.startswith(".")
     }
 
 
@@ -356,17 +357,17 @@ def _choices(inside: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     lower = {name.lower(): name for name in inside}
     for name in inside:
         path = PurePosixPath(name)
-        folder = next((each for each in path.parents if each.suffix.lower() == ".gdb"), None)
+        folder = next((above for above in path.parents if above.suffix.lower() == ".gdb"), None)
         if folder is not None:
             layers.setdefault(folder.name, {})[path.name] = inside[name]
         elif path.suffix.lower() == ".shp":
-            beside = {each: f"{name[:-4]}{each}".lower() for each in gdal.SHAPEFILE_PARTS}
+            beside = {part: f"{name[:-4]}{part}".lower() for part in gdal.SHAPEFILE_PARTS}
             layers[path.name] = {
                 part: inside[lower[other]] for part, other in beside.items() if other in lower
             }
     if layers:
         return layers
-    for endings in ([each for each in _INSIDE if each not in _BESIDE], _BESIDE):
+    for endings in ([ending for ending in _INSIDE if ending not in _BESIDE], _BESIDE):
         files = {
             name: {"": inside[name]}
             for name in inside

@@ -139,13 +139,13 @@ class Tables:
                 )
         self._shapes: dict[str, str] = {}
         with self._opened() as opened:
-            found = opened.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
+            schema = opened.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
             tables = [
                 str(name)
-                for kind, name, sql in found
+                for kind, name, sql in schema
                 if kind == "table" and not re.match(r"CREATE VIRTUAL", str(sql), re.IGNORECASE)
             ]
-            names = {str(name) for _, name, _ in found}
+            names = {str(name) for _, name, _ in schema}
             if {"tiles", "metadata"} <= names:
                 raise InputError(
                     "This file is tiles for display (MBTiles); give the points that they were made "
@@ -158,7 +158,7 @@ class Tables:
                 for number, name in enumerate(named)
             ]
         #: Names of views, which are computed when they are read.
-        self.views = [str(name) for kind, name, _ in found if kind == "view"]
+        self.views = [str(name) for kind, name, _ in schema if kind == "view"]
 
     def read(self, layer: Layer, columns: Sequence[str], geometry: bool) -> Any:
         """A frame with the named columns, and the geometry if it is asked for."""
@@ -241,16 +241,16 @@ def chosen(
             )
         raise InputError(
             f"There is no layer {asked!r} in this file; there are "
-            f"{containers.as_list(each.name for each in layers) or 'none'}."
+            f"{containers.as_list(layer.name for layer in layers) or 'none'}."
         )
     if not layers:
         raise InputError("This file holds no layer or table; export or download it again.")
     # Tables without geometry are no layers where there are layers.
-    placed = [each for each in layers if each.kind is not None] or layers
-    fitting = [each for each in placed if fits(each)] or placed
-    filled = [each for each in fitting if each.rows]
+    placed = [layer for layer in layers if layer.kind is not None] or layers
+    fitting = [layer for layer in placed if fits(layer)] or placed
+    filled = [layer for layer in fitting if layer.rows]
     if len(filled) > 1:
-        raise containers.several("layers", [each.name for each in filled], what)
+        raise containers.several("layers", [layer.name for layer in filled], what)
     if not filled and len(fitting) > 1:
         raise InputError(f"No layer of this file holds {what}; export or download it again.")
     return (filled or fitting)[0], len(layers) > 1
@@ -261,7 +261,7 @@ def _geometry_columns(opened: sqlite3.Connection) -> dict[str, tuple[str, str, s
     about = [str(name) for _, name, *_ in opened.execute("PRAGMA table_info(geometry_columns)")]
     if not {"f_table_name", "f_geometry_column", "srid"} <= set(about):
         return {}
-    kind = next((each for each in ("geometry_type", "type") if each in about), "NULL")
+    kind = next((column for column in ("geometry_type", "type") if column in about), "NULL")
     known = {}
     with_crs = "SELECT srid, auth_name, auth_srid FROM spatial_ref_sys"
     try:
@@ -271,19 +271,19 @@ def _geometry_columns(opened: sqlite3.Connection) -> dict[str, tuple[str, str, s
     rows = opened.execute(
         f"SELECT f_table_name, f_geometry_column, {kind}, srid FROM geometry_columns"
     )
-    found = {}
+    places = {}
     for table, column, code, srid in rows:
         crs = known.get(srid)
         crs = crs if crs and re.fullmatch(r"(EPSG|ESRI):\d{1,9}", crs, re.IGNORECASE) else None
-        found[str(table).lower()] = str(column), _kind(code), crs
-    return found
+        places[str(table).lower()] = str(column), _kind(code), crs
+    return places
 
 
 def _kind(code: Any) -> str:
     """The kind of geometries by their number, such as 1001 for a point with a height, or name."""
     if isinstance(code, int):
         return _KINDS[code % 1000] if 0 < code % 1000 < len(_KINDS) else "Unknown"
-    named = {each.upper(): each for each in _KINDS[1:]}
+    named = {kind.upper(): kind for kind in _KINDS[1:]}
     return named.get(str(code).upper().removesuffix("M").removesuffix("Z"), "Unknown")
 
 
@@ -295,7 +295,7 @@ def _shapes_of(values: Iterable[Any]) -> NDArray[Any]:
     """Shapes from WKB, or from what SpatiaLite keeps."""
     import shapely
 
-    plain = [None if not isinstance(each, bytes) else _as_wkb(each) for each in values]
+    plain = [None if not isinstance(value, bytes) else _as_wkb(value) for value in values]
     shapes = np.array(plain, dtype=object)
     try:
         return np.asarray(shapely.from_wkb(shapes), dtype=object)

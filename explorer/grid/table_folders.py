@@ -52,7 +52,7 @@ def counted_files(
     look = cache(lambda directory: _kind_of(directory, system))
     roots: dict[str, list[str]] = {}
     for path in paths:
-        root = next((each for each in _above(path) if look(each)), None)
+        root = next((folder_above for folder_above in _above(path) if look(folder_above)), None)
         if root is not None:
             roots.setdefault(root, []).append(path)
     gone: set[str] = set()
@@ -69,7 +69,7 @@ def counted_files(
                 f"table {name} has replaced it; give the folder {name}."
             )
         whole = _posix(folder)
-        missing = [each for each in live if f"{each}/".startswith(f"{whole}/")] if folder else []
+        missing = [file for file in live if f"{file}/".startswith(f"{whole}/")] if folder else []
         missing = sorted(set(missing) - set(inside))
         if missing:
             raise InputError(
@@ -109,7 +109,7 @@ def refuse_other(path: Path) -> None:
     """
     from pyarrow.fs import LocalFileSystem
 
-    names = {each.name for each in path.iterdir()}
+    names = {entry.name for entry in path.iterdir()}
     kind = _kind_of(_posix(str(path)), LocalFileSystem())
     if kind not in ("", _DELTA):
         raise _refused(shown(path.name), kind)
@@ -130,22 +130,22 @@ def _posix(path: str) -> str:
 
 def _above(path: str) -> list[str]:
     """The folders above a file, the nearest first."""
-    return [str(each) for each in PurePosixPath(_posix(path)).parents if str(each) != "."]
+    return [str(parent) for parent in PurePosixPath(_posix(path)).parents if str(parent) != "."]
 
 
 def _kind_of(folder: str, system: Any) -> str:
     """Which of the three a folder is the root of, "" for none."""
     from pyarrow.fs import FileSelector, FileType
 
-    named = [f"{folder.rstrip('/')}/{each}" for each in (_DELTA, _HUDI, _ICEBERG)]
+    named = [f"{folder.rstrip('/')}/{name}" for name in (_DELTA, _HUDI, _ICEBERG)]
     delta, hudi, metadata = (
-        each.type == FileType.Directory for each in system.get_file_info(named)
+        about.type == FileType.Directory for about in system.get_file_info(named)
     )
     if delta or hudi:
         return _DELTA if delta else _HUDI
     if metadata:
         files = system.get_file_info(FileSelector(named[2], allow_not_found=True))
-        if any(each.base_name.endswith(".metadata.json") for each in files):
+        if any(file.base_name.endswith(".metadata.json") for file in files):
             return _ICEBERG
     return ""
 
@@ -162,8 +162,8 @@ def _live_files(root: str, name: str, system: Any) -> set[str]:
     from pyarrow.fs import FileSelector
 
     listed = system.get_file_info(FileSelector(f"{root}/{_DELTA}"))
-    commits = sorted(each.path for each in listed if _COMMIT.fullmatch(each.base_name))
-    numbers = [int(PurePosixPath(each).stem) for each in commits]
+    commits = sorted(file.path for file in listed if _COMMIT.fullmatch(file.base_name))
+    numbers = [int(PurePosixPath(commit).stem) for commit in commits]
     if not commits or numbers != list(range(len(commits))):
         raise _refused(name, _DELTA, " of which the first commits are packed or gone")
     if len(commits) > _MOST_COMMITS:

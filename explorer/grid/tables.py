@@ -114,11 +114,11 @@ def _read_duckdb(content: Content) -> Any:
     }
     try:
         with duckdb.connect(str(content.file), read_only=True, config=closed) as opened:
-            found = opened.sql(
+            schema = opened.sql(
                 "SELECT table_name, table_type FROM information_schema.tables "
                 "WHERE table_schema = 'main' ORDER BY table_name"
             ).fetchall()
-            tables = [str(name) for name, kind in found if kind == "BASE TABLE"]
+            tables = [str(name) for name, kind in schema if kind == "BASE TABLE"]
             if content.layer and content.layer not in tables:
                 raise InputError(
                     f"There is no table {content.layer!r} in this file; there are "

@@ -1,8 +1,10 @@
 """A visitor's own points: the extent is declared, the file is checked, nothing is left behind."""
 
+import gzip
 import tempfile
 from pathlib import Path
 
+import geopandas as gpd
 import numpy as np
 import pandas as pd
 import pytest
@@ -114,6 +116,27 @@ def test_metres_are_read_once_their_crs_is_named(places) -> None:
     visit.form.crs.value = ""
     visit.load(csv(**places))
     assert len(visit.used) == 1
+
+
+def test_one_of_several_layers_is_asked_for(places, tmp_path) -> None:
+    path = tmp_path / "city.gpkg"
+    shapes = gpd.points_from_xy(places["lon"], places["lat"], crs=4326)
+    for layer, rows in (("bus", 100), ("rail", 400)):
+        gpd.GeoDataFrame(geometry=shapes[:rows]).to_file(path, layer=layer)
+    visit = Visit()
+    visit.load(path.read_bytes(), "city.gpkg")
+    assert "'bus', 'rail'" in visit.said[0]
+    assert visit.form.layer.visible
+    visit.form.layer.value = "rail"
+    visit.load(path.read_bytes(), "city.gpkg")
+    assert len(visit.used[0].points) == 400
+
+
+def test_a_compressed_table_is_the_same_population(places) -> None:
+    visit = Visit()
+    visit.load(gzip.compress(csv(**places)), "riders.csv.gz")
+    assert len(visit.used[0].points) == 500
+    assert visit.used[0].population == "riders"
 
 
 def test_no_file_is_said() -> None:

@@ -7,12 +7,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from explorer.errors import InputError
-from explorer.grid.containers import split_layer
 
 
 def require_file(text: str) -> None:
     """Raise `InputError` for a file to read that is not there."""
-    if not split_layer(text)[0].exists():
+    if not _file_of(text).exists():
         raise InputError(f"There is no file {text}; check its name.")
 
 
@@ -32,7 +31,7 @@ def output_path(text: str, overwrite: bool, reads: Iterable[str | None] = ()) ->
     path = Path(text).expanduser()
     if path.is_dir():
         raise InputError(f"{text} is a folder; give the name of a file in it.")
-    for read in (split_layer(each)[0] for each in reads if each is not None):
+    for read in (_file_of(each) for each in reads if each is not None):
         if path.exists() and read.exists() and path.samefile(read):
             raise InputError(f"{text} is what is read; give the output another name.")
     if path.exists() and not overwrite:
@@ -47,3 +46,11 @@ def output_path(text: str, overwrite: bool, reads: Iterable[str | None] = ()) ->
             f"The folder {path.parent} cannot be written to ({error.strerror}); choose another."
         ) from error
     return path
+
+
+def _file_of(text: str) -> Path:
+    """The file of a path behind which a layer may be named."""
+    # Imported here, since it loads numpy, which help needs not.
+    from explorer.grid.containers import split_layer
+
+    return split_layer(text)[0]

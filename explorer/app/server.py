@@ -317,7 +317,9 @@ def _get_ready(page: Page, begin: Mapping[str, Any], drawn: threading.Event) -> 
 
     prepare_page(page.key)
     choices = {name: value for name, value in begin.items() if name != "scenario"}
-    page.compute(**{**choices, "city": begin["city"] or next(iter(cities()))})
+    # A visitor is told why a city cannot be read.
+    with contextlib.suppress(InputError):
+        page.compute(**{**choices, "city": begin["city"] or next(iter(cities()))})
     load_datashader_after(drawn, _DRAWING)
 
 

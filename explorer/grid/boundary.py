@@ -9,6 +9,7 @@ import numpy as np
 import pyproj
 
 from explorer.errors import InputError
+from explorer.grid.polygon_files import read_frame
 from explorer.grid.projection import LONLAT, equal_area_crs, middle_of
 from explorer.grid.stated_crs import crs_of_polygons
 
@@ -71,7 +72,4 @@ def boundary_bounds(
 def _read(path: str | Path) -> Any:
     if not isinstance(path, str | Path):
         raise InputError("A boundary is the path of a file of polygons, or a GeoDataFrame.")
-    # Imported here: grids without such a file need no library of tables.
-    from explorer.grid.polygon_files import read_frame
-
     return read_frame(path, (), "polygons")

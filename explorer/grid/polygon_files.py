@@ -13,10 +13,7 @@ from explorer.errors import InputError
 from explorer.grid import containers, gdal
 from explorer.grid.containers import Content
 from explorer.grid.geojson import Features
-from explorer.grid.geometry_columns import described
-from explorer.grid.geometry_values import geometries, place_column
 from explorer.grid.layers import Layer, chosen, layers_of
-from explorer.grid.parquet import look_at
 from explorer.grid.plane import with_curved_edges
 from explorer.grid.table_folders import check_counted, refuse_folder
 from explorer.grid.values import shown
@@ -127,6 +124,11 @@ def _read_parquet(
     import pyarrow as pa
     import pyarrow.parquet as pq
     import shapely
+
+    # They load libraries of tables, which maps without such a file do not need.
+    from explorer.grid.geometry_columns import described
+    from explorer.grid.geometry_values import geometries, place_column
+    from explorer.grid.parquet import look_at
 
     def opened_anew() -> Any:
         return pa.BufferReader(given.file) if isinstance(given.file, bytes) else given.file

@@ -24,7 +24,6 @@ from explorer.errors import InputError
 from explorer.grid import kinds
 from explorer.grid.domain import Domain
 from explorer.grid.grid import MAX_CELLS, Grid
-from explorer.grid.parquet import has_metadata
 from explorer.grid.whole_file import write_whole
 from explorer.releases.checks import check_tree
 from explorer.releases.place_maps import PlaceMaps
@@ -131,6 +130,9 @@ def _geo(grid: Grid, boxes: np.ndarray) -> dict[str, Any]:
 
 def is_release(path: str | Path) -> bool:
     """Whether a file holds a release: by what is in it, not by its name."""
+    # It loads libraries of tables, which a preview does not need.
+    from explorer.grid.parquet import has_metadata
+
     return has_metadata(path, KEY)
 
 

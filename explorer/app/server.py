@@ -160,6 +160,8 @@ def _prepare_process() -> None:
     compat.apply()
     # Nothing is asked of the net.
     pn.config.inline = True
+    # Nor is the browser asked about its owner: time zone, language, whether a program steers it.
+    pn.config.browser_info = False
     faults.write_briefly()
     # A browser sends a model whole that it got with a change: no fault, and no line in the log.
     warnings.filterwarnings("ignore", "reference already known", BokehUserWarning)

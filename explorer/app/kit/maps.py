@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -313,12 +313,32 @@ class Maps:
         # A browser keeps a style that is left out, so every style is given each time.
         look = {"display": "grid" if swipe else "flex", "grid-template-columns": "1fr"}
         self._side_by_side.styles = {**self._side_by_side.styles, **look}
-        self.swipe.visible = self._swiped = swipe
+        if swipe or self._swiped:
+            self.swipe.visible = swipe
+        self._swiped = swipe
         self._write_heads()
         self._uncover()
         self._leave(self._left)
         self.base.refit()
         self.push()
+
+    @cached_property
+    def swipe(self) -> Any:
+        """How far the second map lies over the first; stands on the page once it is used."""
+        slider = ui.IntSlider(
+            label="Swipe",
+            value=50,
+            start=0,
+            end=100,
+            show_value=False,
+            stylesheets=[SPOKEN_LABEL],
+            margin=0,
+            size="small",
+            sizing_mode="stretch_width",
+        )
+        slider.param.watch(lambda _event: self._uncover(), "value")
+        self.frame.insert(1, slider)
+        return slider
 
     @property
     def swiped(self) -> bool:
@@ -416,26 +436,7 @@ class Maps:
             frame = pn.Column(pane, bar, margin=0, sizing_mode="stretch_width", styles=FRAME)
             cards.append(pn.Column(head, frame, margin=0, sizing_mode="stretch_width"))
         self._side_by_side = ui.wrapping(*cards, gap=f"8px {GAP}px")
-        self.swipe = ui.IntSlider(
-            label="Swipe",
-            value=50,
-            start=0,
-            end=100,
-            visible=False,
-            show_value=False,
-            stylesheets=[SPOKEN_LABEL],
-            margin=0,
-            size="small",
-            sizing_mode="stretch_width",
-        )
-        self.swipe.param.watch(lambda _event: self._uncover(), "value")
-        return pn.Column(
-            self._side_by_side,
-            self.swipe,
-            self.below,
-            sizing_mode="stretch_width",
-            margin=0,
-        )
+        return pn.Column(self._side_by_side, self.below, sizing_mode="stretch_width", margin=0)
 
     def _leave(self, below: str) -> None:
         """Leave the dock its part of the window's height; what belongs to the maps ends with them.

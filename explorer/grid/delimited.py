@@ -32,7 +32,7 @@ from explorer.grid.table_values import (
 Result = TypeVar("Result")
 
 #: Bytes that are read at a time, and bytes of the longest record.
-BLOCK, LONGEST = 2**22, 2**24
+BLOCK, LONGEST = 2**23, 2**24
 _HEAD = 2**16
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+\Z")
 _COMMENT = re.compile(r"[#%!]+|//|/\*")

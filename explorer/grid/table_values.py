@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from explorer.errors import InputError
 
-_DELIMITERS = ",;\t| "
+_DELIMITERS = ",;\t|"
 
 
 def cells_of(lines: Sequence[str], delimiter: str) -> tuple[list[str], int]:
@@ -25,14 +25,15 @@ def cells_of(lines: Sequence[str], delimiter: str) -> tuple[list[str], int]:
 def delimiter_of(first: str, below: Sequence[str]) -> str:
     """The delimiter that divides most lines as it does the first, into as many values as it can."""
 
-    def fitness(delimiter: str) -> tuple[bool, bool, int]:
+    def fitness(delimiter: str) -> tuple[bool, int]:
         number = len(cells_of([first], delimiter)[0])
         alike = sum(len(cells_of([line], delimiter)[0]) == number for line in below)
-        # Blanks are in texts, too.
-        needed = len(below) if delimiter == " " else len(below) / 2
-        return number > 1 and alike >= needed, delimiter != " ", number
+        return number > 1 and 2 * alike >= len(below), number
 
-    return max(_DELIMITERS, key=fitness)
+    best = max(_DELIMITERS, key=fitness)
+    blanks = [len(cells_of([line], " ")[0]) for line in (first, *below)]
+    # Texts have blanks, too.
+    return " " if fitness(best)[1] == 1 < min(blanks) == max(blanks) else best
 
 
 def refuse_title(lines: Sequence[str], at: int, below: Sequence[str]) -> None:
@@ -43,10 +44,10 @@ def refuse_title(lines: Sequence[str], at: int, below: Sequence[str]) -> None:
             "The values of this file are divided by several blanks; write one comma or tab between "
             "two of them."
         )
-    if any(len(cells_of([line], mark)[0]) > 1 for line in below for mark in _DELIMITERS[:-1]):
+    if any(len(cells_of([line], mark)[0]) > 1 for line in below for mark in _DELIMITERS):
         raise InputError(
-            f"Line {at + 1} of this file has one value and others have more; delete the lines "
-            "above the names of the columns."
+            f"Line {at + 1} of this file has one value and others have more; write a name for each "
+            "column there, or delete it if the names follow below."
         )
 
 

@@ -265,6 +265,15 @@ def test_a_column_that_is_read_has_its_name_alone() -> None:
             read_points(content, name="p.csv", **{role: "a"})
 
 
+def test_a_title_above_the_names_is_refused_and_blanks_delimit() -> None:
+    with pytest.raises(InputError, match="Line 1 of this file has one value"):
+        read_points(b"Report of 2024\n\nlon,lat\n1,2\n", name="p.csv")
+    with pytest.raises(InputError, match="divided by several blanks"):
+        read_points(b"lon  lat\n1    2\n1    3\n", name="p.txt")
+    assert len(read_points(b"lon lat\n1 2\n1 3\n", name="p.txt")) == 2
+    assert len(read_points(b'lon, lat, "text"\n1, 2, "a"\n1, 2, "b c"\n', name="p.csv")) == 2
+
+
 def test_boxes_are_read_by_the_same_rules() -> None:
     grid = Grid.cells(16)
     box = "0,0,10,10"

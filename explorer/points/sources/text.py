@@ -22,7 +22,7 @@ from explorer.points.identity import codes
 from explorer.points.sources.tables import MAX_ROWS, Columns, Table, refuse_rows
 
 # Bytes that are parsed at a time, on all cores.
-_PARSED = 2**20
+_PARSED = 2**22
 #: Bytes in which the first rows are looked at.
 FIRST_BYTES = 2**16
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import settings
 
 from tests.helpers import Clock
-from tests.slower import function_of, slower
+from tests.tiers import TIERS, Run
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -89,8 +89,23 @@ def chromium() -> str:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--slow", action="store_true", help="run the tests marked slow too")
-    parser.addoption("--quick", action="store_true", help="leave out what takes half a second")
+    parser.addoption(
+        "--tier",
+        choices=[*TIERS, "rest"],
+        help='the tests of this run, see tests/tiers.py; "rest" is all but the default; without it '
+        "whatever is named, but what is marked slow",
+    )
+    parser.addoption(
+        "--last-begin",
+        type=float,
+        default=float("inf"),
+        help="seconds of Unix time after which no more file is begun",
+    )
+    parser.addoption("--keep-durations", action="store_true", help="renew tests/durations.txt")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Run(config), "run of a tier")
 
 
 def pytest_collection_finish() -> None:
@@ -101,35 +116,3 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(5_000, 10, 20)
-
-
-def longest_files_first(items: list[pytest.Item]) -> None:
-    """Or a process that gets a long file last works on while the others have nothing to do.
-
-    Files with tests marked slow, then those with the most tests that `slower` names or at all.
-    """
-    known, weight = slower(), dict[Path, tuple[bool, int, int]]()
-    for item in items:
-        marked, named = item.get_closest_marker("slow"), function_of(item.nodeid) in known
-        file = weight.setdefault(item.path, (False, 0, 0))
-        weight[item.path] = file[0] or bool(marked), file[1] + named, file[2] + 1
-    items.sort(key=lambda item: weight[item.path], reverse=True)
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if not config.getoption("--slow"):
-        leave_out_slow(config, items)
-    if hasattr(config, "workerinput"):
-        longest_files_first(items)
-
-
-def leave_out_slow(config: pytest.Config, items: list[pytest.Item]) -> None:
-    left_out = slower() if config.getoption("--quick") else frozenset()
-    kept: list[pytest.Item] = []
-    slow: list[pytest.Item] = []
-    for item in items:
-        marked = item.get_closest_marker("slow") or function_of(item.nodeid) in left_out
-        (slow if marked else kept).append(item)
-    if slow:
-        config.hook.pytest_deselected(items=slow)
-        items[:] = kept

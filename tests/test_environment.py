@@ -17,7 +17,6 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from tests import environments
-from tests.slower import function_of, slower
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -218,19 +217,3 @@ def test_the_source_archive_holds_what_is_tracked(tmp_path: Path) -> None:
     # What tells editors and git how to treat a checkout is of no use elsewhere.
     there = {name for name in tracked.splitlines() if (ROOT / name).is_file()}
     assert there - packed == {".editorconfig", ".gitattributes"}
-
-
-def test_what_the_quick_run_leaves_out_is_there() -> None:
-    # A test that was renamed would be run again by `bash tests/run quick`, and nobody would know.
-    gone = []
-    for name in slower():
-        path, _, function = name.partition("::")
-        file = ROOT / path
-        if not file.is_file() or f"def {function}(" not in file.read_text("utf8"):
-            gone.append(name)
-    assert gone == []
-
-
-def test_tests_are_named_without_their_parameters() -> None:
-    assert function_of("tests/a.py::test_b[north-1]") == "tests/a.py::test_b"
-    assert function_of("tests/a.py::test_b") == "tests/a.py::test_b"

@@ -68,6 +68,7 @@ _least = partitions.least
 
 
 @pytest.mark.parametrize("rule", ["noised costs", "noisy-min"])
+@pytest.mark.planted
 def test_half_the_noise_is_found(rule: str) -> None:
     with instead(curators.partitions, "least", half_the_noise):
         assert largest_loss(rule, PAIRS[rule]) > 1

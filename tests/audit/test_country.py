@@ -153,6 +153,7 @@ def worst(country: Country, seeds=range(3), **more: Any) -> bool:
     return any(loss.exceeds(UNITS) for seed in seeds for loss in losses(country, seed, **more))
 
 
+@pytest.mark.planted
 def test_a_level_forgotten_is_found(monkeypatch) -> None:
     """The planted bug: counts of one level are on no account when the next is drawn."""
     pay = Accounts.pay
@@ -169,6 +170,7 @@ def test_a_level_forgotten_is_found(monkeypatch) -> None:
     assert worst(Country(**PLAIN))
 
 
+@pytest.mark.planted
 def test_a_test_on_the_true_count_is_found(monkeypatch) -> None:
     """The log ratio stays at epsilon: only comparing questions and structures finds it."""
     count = Curator.count
@@ -193,6 +195,7 @@ def test_a_test_on_the_true_count_is_found(monkeypatch) -> None:
     assert any("question" in each or "leaves out" in each for each in said), said
 
 
+@pytest.mark.planted
 def test_what_is_spent_inside_and_not_charged_is_found(monkeypatch) -> None:
     """Maps get all that the path has, once more beside what the area's own count took."""
     monkeypatch.setattr(Accounts, "pay_inside", lambda *_: None)
@@ -207,6 +210,7 @@ def test_what_is_spent_inside_and_not_charged_is_found(monkeypatch) -> None:
     assert worst(Country(**PLAIN))
 
 
+@pytest.mark.planted
 def test_a_draw_that_is_tried_again_is_found(monkeypatch) -> None:
     """Negative counts of areas are drawn a second time on what they have paid for once."""
     count = ForestCurator.count
@@ -231,6 +235,7 @@ def test_a_draw_that_is_tried_again_is_found(monkeypatch) -> None:
     assert found > 0
 
 
+@pytest.mark.planted
 def test_k_an_area_in_place_of_k_in_the_country_is_found(monkeypatch) -> None:
     """The planted bug of counting: what is kept of a user is bounded area by area."""
     areas = land(5).areas
@@ -273,6 +278,7 @@ def worst_of_some() -> bool:
 
 
 @pytest.mark.parametrize("name", mutants.IN_RELEASES)
+@pytest.mark.planted
 def test_a_bug_in_releases_is_found(name: str, monkeypatch) -> None:
     mutants.IN_RELEASES[name](monkeypatch)
     assert worst_of_some()
@@ -286,6 +292,7 @@ def two_users(areas: Areas) -> tuple[Points, Points]:
     return Points(both.x[:1], both.y[:1], areas.crs, user=user[:1]), both
 
 
+@pytest.mark.planted
 def test_k_a_file_in_place_of_k_in_the_country_is_found(monkeypatch, tmp_path: Path) -> None:
     areas = land(5).areas
 
@@ -312,6 +319,7 @@ def test_k_a_file_in_place_of_k_in_the_country_is_found(monkeypatch, tmp_path: P
         loss()
 
 
+@pytest.mark.planted
 def test_an_assignment_that_looks_at_other_records_is_found(monkeypatch) -> None:
     """Three records at sea would follow the one that comes."""
     areas = land(5).areas

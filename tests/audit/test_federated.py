@@ -41,6 +41,7 @@ def test_no_breach_and_the_bound_is_reached(algorithm: str) -> None:
 
 
 @pytest.mark.parametrize("mutant", [*TABLE, *OTHERS], ids=lambda mutant: mutant.name)
+@pytest.mark.planted
 def test_every_planted_bug_is_found(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> None:
     mutant.plant(monkeypatch)
     found = replay_cases(range(mutant.cases), 1, mutant.algorithms)

@@ -203,6 +203,7 @@ BUGS = {
 
 
 @pytest.mark.parametrize("name", BUGS)
+@pytest.mark.planted
 def test_every_planted_bug_is_found(name: str) -> None:
     kind, desk, says, around = BUGS[name]
     for seed in SEEDS:
@@ -213,6 +214,7 @@ def test_every_planted_bug_is_found(name: str) -> None:
 
 
 @pytest.mark.parametrize("desk", [Cooked, Exact])
+@pytest.mark.planted
 def test_the_bugs_clothes_alone_are_no_bug(desk: type[Curator]) -> None:
     found = replay_cases(Peeking, range(15), publish=of_two(desk))
     assert found.breach is None, found.breach

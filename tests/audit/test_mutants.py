@@ -16,6 +16,7 @@ SEEDS = (0, 1, 2)
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+@pytest.mark.planted
 def test_every_planted_bug_is_found(mutant: Mutant) -> None:
     for seed in SEEDS:
         with mutant.around():
@@ -25,6 +26,7 @@ def test_every_planted_bug_is_found(mutant: Mutant) -> None:
 
 
 @pytest.mark.parametrize("kind", all_mechanisms().values())
+@pytest.mark.planted
 def test_the_mutants_clothes_alone_are_no_bug(kind) -> None:
     """What mutants are run behind passes the audit with a right mechanism in it."""
     assert replay_cases(kind, range(30), publish=behind(Cooked)).breach is None

@@ -92,6 +92,7 @@ def test_a_user_in_every_area_costs_exactly_epsilon() -> None:
     assert loss.exact == to_units(EPSILON)
 
 
+@pytest.mark.planted
 def test_inner_budget_not_charged_is_found(monkeypatch) -> None:
     """The planted bug: the account of the region never hears of what is spent inside."""
     monkeypatch.setattr(Accounts, "pay_inside", lambda *_: None)
@@ -99,6 +100,7 @@ def test_inner_budget_not_charged_is_found(monkeypatch) -> None:
     assert any(loss.exceeds(spent) for loss, spent in found)
 
 
+@pytest.mark.planted
 def test_inner_budget_beside_the_path_is_found(monkeypatch) -> None:
     """The same bug where it hurts: the inner curator gets the whole budget once more."""
     monkeypatch.setattr(Accounts, "pay_inside", lambda *_: None)
@@ -129,6 +131,7 @@ def forget_the_bound(monkeypatch) -> None:
 
 
 @pytest.mark.parametrize("bound", [2, 3])
+@pytest.mark.planted
 def test_inner_bound_forgotten_is_found_in_a_user_of_several_areas(monkeypatch, bound: int) -> None:
     """No figure moves too far; only the sum over areas does."""
     forget_the_bound(monkeypatch)
@@ -136,6 +139,7 @@ def test_inner_bound_forgotten_is_found_in_a_user_of_several_areas(monkeypatch, 
     assert any(loss.exceeds(to_units(EPSILON)) for loss, _ in found)
 
 
+@pytest.mark.planted
 def test_inner_bound_forgotten_is_found_in_a_user_of_one_area(monkeypatch) -> None:
     forget_the_bound(monkeypatch)
     maps = tuple(np.zeros((2, 2), dtype=np.int64) for _ in range(3))

@@ -14,6 +14,7 @@ ALL = [*PATH_MUTANTS, *OTHER_MUTANTS]
 
 
 @pytest.mark.parametrize("mutant", ALL, ids=lambda mutant: mutant.name)
+@pytest.mark.planted
 def test_every_class_is_found_in_a_default_run(mutant: PathMutant) -> None:
     with mutant.around():
         fault = mutant.found()
@@ -27,5 +28,6 @@ def test_all_seven_classes_have_a_bug() -> None:
 
 
 @pytest.mark.parametrize("found", dict.fromkeys(each.found for each in ALL))
+@pytest.mark.planted
 def test_without_them_nothing_is_found(found) -> None:
     assert found() is None

@@ -37,6 +37,7 @@ def test_no_breach_on_maps(kind) -> None:
 
 
 @pytest.mark.parametrize("mutant", TRIP_MUTANTS, ids=lambda mutant: mutant.name)
+@pytest.mark.planted
 def test_every_planted_bug_is_found(mutant: Mutant) -> None:
     with mutant.around():
         found = replay_cases(mutant.kind, range(mutant.cases), 1, mutant.publish)
@@ -45,6 +46,7 @@ def test_every_planted_bug_is_found(mutant: Mutant) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.planted
 def test_the_mutants_clothes_alone_are_no_bug(kind) -> None:
     assert replay_cases(kind, range(20), 2, behind(Cooked)).breach is None
 

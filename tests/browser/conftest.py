@@ -107,6 +107,8 @@ def server() -> Iterator[Server]:
     running = Server("'madeup', side=256, epsilon=1.0")
     yield running
     running.stop()
+    assert not Watch.all, "\n".join(Watch.all)
+    assert not unexpected(running.log), "\n".join(unexpected(running.log))
 
 
 @pytest.fixture(scope="session")
@@ -132,7 +134,7 @@ def _expected(asked: Request) -> bool:
 class Watch:
     """Notes whatever a page must not do."""
 
-    #: What any page has done, by its address; see `test_zz_console`.
+    #: What any page has done, by its address; it fails at the end of all tests, see `server`.
     all: ClassVar[list[str]] = []
 
     def __init__(self, page: Page, url: str) -> None:

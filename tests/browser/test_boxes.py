@@ -111,6 +111,7 @@ def test_rows_that_stay_are_not_made_anew_when_a_box_comes_or_goes(page: Page) -
     assert rows(page)[1] == drawn
 
 
+@pytest.mark.journey
 def test_a_box_is_selected_moved_resized_deleted_and_all_of_it_undone(page: Page) -> None:
     before = rows(page)
     drag(page, "Private map", (0.2, 0.2), (0.3, 0.3))

@@ -77,6 +77,7 @@ def draw(page: Page) -> float:
     return number(page.locator(".verdict").inner_text().removeprefix("Your answer:"))
 
 
+@pytest.mark.journey
 def test_two_participants_answer_and_the_teacher_sees_all(visit: Callable[..., Page]) -> None:
     teacher = visit()
     code = create(teacher)

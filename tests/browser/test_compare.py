@@ -101,6 +101,7 @@ def ranking(page: Page) -> list[dict[str, str]]:
     ]
 
 
+@pytest.mark.journey
 def test_both_maps_and_the_table_say_what_the_python_api_says(seen, matrix) -> None:
     page = seen
     for letter in "AB":
@@ -146,6 +147,7 @@ def test_another_mechanism_with_a_setting_of_its_own(page, matrix) -> None:
     expect(page.get_by_role("heading", name="B: AG").first).to_be_visible()
 
 
+@pytest.mark.journey
 def test_epsilon_moves_both_and_a_drag_asks_both(page, matrix) -> None:
     page.get_by_role("slider", name="Epsilon", exact=True).press("ArrowLeft")
     boxes = boxes_of(page)

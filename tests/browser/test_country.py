@@ -49,6 +49,7 @@ def said(page: Page) -> tuple[str, float, float]:
     return found[1], number(found[2]), number(found[5])
 
 
+@pytest.mark.journey
 def test_an_area_is_read_at_first_sight_and_others_are_chosen(country) -> None:
     areas, points = find("nation").areas(), find("nation").points()
     name, private, true = said(country)

@@ -75,6 +75,7 @@ def served(
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
+@pytest.mark.journey
 def test_a_page_opens_and_nothing_is_an_error(browser, served, address) -> None:
     noted, logged = len(Watch.all), len(served.log)
     page = new_page(browser)
@@ -92,6 +93,7 @@ def test_a_page_opens_and_nothing_is_an_error(browser, served, address) -> None:
     assert not troubles("".join(served.log[logged:]))
 
 
+@pytest.mark.journey
 def test_the_main_job(browser, served) -> None:
     """Pick a mechanism, move epsilon, draw a rectangle, read true and private answers beside it."""
     noted, logged = len(Watch.all), len(served.log)

@@ -48,6 +48,7 @@ def boxes_of(page: Page) -> np.ndarray:
     return np.array([[number(row[edge]) * 1000 for edge in edges] for row in rows(page)])
 
 
+@pytest.mark.journey
 def test_the_page_shows_both_maps_figures_and_the_two_example_boxes(seen) -> None:
     page = seen
     assert colours(page, "True map") > 50
@@ -60,6 +61,7 @@ def test_the_page_shows_both_maps_figures_and_the_two_example_boxes(seen) -> Non
     assert f"{leaves:,.0f} private counts" in page.locator(".summary").inner_text()
 
 
+@pytest.mark.journey
 def test_the_table_says_what_the_python_api_says(seen, matrix) -> None:
     page = seen
     release = HTF(epsilon=1.0).release(matrix, rng=1)
@@ -74,6 +76,7 @@ def test_the_table_says_what_the_python_api_says(seen, matrix) -> None:
         assert high - low == pytest.approx(2 * 1.96 * sd, abs=1.1)
 
 
+@pytest.mark.journey
 def test_sliding_epsilon_by_keyboard_changes_the_numbers(page, matrix) -> None:
     before = figure(page, "Leaves"), rows(page)[0]["private"]
     slider = page.get_by_role("slider", name="Epsilon", exact=True)
@@ -107,6 +110,7 @@ def test_epsilon_can_be_typed_and_a_wrong_one_is_refused_in_a_sentence(page) -> 
     assert slider.get_attribute("aria-valuetext") == "0.15"
 
 
+@pytest.mark.journey
 def test_a_box_is_one_plain_drag_and_its_answers_are_those_of_python(page, matrix) -> None:
     drag(page, "Private map", (0.30, 0.35), (0.55, 0.60))
     wait_until(page, lambda: len(rows(page)) == 3)
@@ -183,6 +187,7 @@ def test_boxes_are_selected_deleted_and_added_without_a_mouse(page) -> None:
 
 
 @pytest.mark.parametrize("format", ["CSV", "GeoJSON"])
+@pytest.mark.journey
 def test_boxes_are_saved_and_read_back(page, format, tmp_path) -> None:
     before = boxes_of(page)
     unfold(page, "Save and load")
@@ -202,6 +207,7 @@ def test_boxes_are_saved_and_read_back(page, format, tmp_path) -> None:
     np.testing.assert_allclose(boxes_of(page), before, atol=10)
 
 
+@pytest.mark.journey
 def test_another_mechanism_brings_its_own_controls_and_keeps_the_boxes(page, matrix) -> None:
     drag(page, "Private map", (0.2, 0.2), (0.3, 0.3))
     wait_until(page, lambda: len(rows(page)) == 3)
@@ -262,6 +268,7 @@ def test_quick_changes_one_after_the_other_all_arrive(seen) -> None:
             expect(title).to_be_visible()
 
 
+@pytest.mark.journey
 def test_a_release_is_drawn_once_and_can_be_saved(page, tmp_path) -> None:
     from explorer import Release
 
@@ -291,6 +298,7 @@ def test_a_release_is_drawn_once_and_can_be_saved(page, tmp_path) -> None:
     expect(page.get_by_text(PREVIEW)).to_be_visible()
 
 
+@pytest.mark.journey
 def test_zooming_shows_more_and_the_whole_map_comes_back(seen) -> None:
     page = seen
     whole = picture(page, "True map")

@@ -44,6 +44,7 @@ def told(page: Page, text: str) -> None:
     expect(page.locator(".summary", has_text=text).first).to_be_visible()
 
 
+@pytest.mark.journey
 def test_rounds_a_masked_shard_boxes_and_a_release(federated) -> None:
     page = federated
     first = page.locator(".summary").first.inner_text()

@@ -52,6 +52,7 @@ def tab(page: Page, called: str, most: int = 80, key: str = "Tab") -> None:
     raise AssertionError(f"{called!r} is not among {passed}")
 
 
+@pytest.mark.journey
 def test_the_main_job_is_done_without_a_mouse(page) -> None:
     tab(page, "Skip to the content", 1)
     page.keyboard.press("Enter")

@@ -176,6 +176,7 @@ def test_both_maps_are_painted_when_a_page_is_first_shown(browser: Browser, lab:
 
 
 @pytest.mark.browser
+@pytest.mark.journey
 def test_a_cell_shows_reacts_and_is_saved_without_the_truth(browser: Browser, lab: Lab) -> None:
     page = window(browser, 1600, 1000)
     watch = Watch(page, lab.url)

@@ -75,6 +75,7 @@ def test_a_table_at_rest_or_being_edited_leaves_the_processor_alone(page) -> Non
     wait_until(page, quiet)
 
 
+@pytest.mark.journey
 def test_maps_and_four_answers_stand_in_a_laptops_window(page) -> None:
     page.set_viewport_size({"width": 1366, "height": 768})
     drag(page, PRIVATE, (0.1, 0.1), (0.3, 0.3))
@@ -168,6 +169,7 @@ def test_the_sketch_of_a_page_that_opens_is_gone_when_the_page_is_there(page) ->
     assert page.evaluate("getComputedStyle(document.body).backgroundImage") == "none"
 
 
+@pytest.mark.journey
 def test_one_map_lies_over_the_other_as_far_as_a_slider(page) -> None:
     press(page, "Swipe")
     maps = [page.get_by_role("img", name=name) for name in (TRUTH, PRIVATE)]

@@ -57,6 +57,7 @@ def name_of(release, node: int) -> str:
 
 
 @pytest.mark.parametrize("which", ["True map", "Private map"])
+@pytest.mark.journey
 def test_a_click_tells_why_the_leaf_ended(page, matrix, release, which) -> None:
     open_leaf(page)
     before = picture(page, which)

@@ -144,6 +144,7 @@ def test_tolerable_error_and_cancel(lessons) -> None:
     answer_after_asking(page, "Uneven spread.")
 
 
+@pytest.mark.journey
 def test_threshold_by_keyboard_only(lessons, matrix) -> None:
     page = lessons
     page.get_by_role("button", name="4. Hiding small counts").focus()

@@ -44,6 +44,7 @@ def load(page: Page, what: str = "points") -> None:
     page.get_by_role("button", name=f"Load these {what}").click()
 
 
+@pytest.mark.journey
 def test_people_are_protected_and_the_truth_is_of_all_records(page: Page, file: Path) -> None:
     choose(page, file)
     bound = page.get_by_role("combobox", name="Protect", exact=True)

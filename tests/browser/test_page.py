@@ -41,6 +41,7 @@ def background(page) -> list[int]:
     return [int(part) for part in re.findall(r"\d+", text)[:3]]
 
 
+@pytest.mark.journey
 def test_light_and_dark(seen) -> None:
     page = seen
     dark = background(page)
@@ -83,6 +84,7 @@ def test_nothing_hangs_over_the_edge_of_a_window_that_grows(seen) -> None:
 
 
 @pytest.mark.parametrize(("width", "height"), [(390, 844), (768, 1024)])
+@pytest.mark.journey
 def test_nothing_hangs_over_the_edge(browser, server, width, height) -> None:
     options: dict = {"viewport": {"width": width, "height": height}}
     if width < 500:
@@ -216,6 +218,7 @@ def test_another_grid_keeps_the_boxes(page) -> None:
 EVIL = "<img src=x onerror=document.title='taken'>"
 
 
+@pytest.mark.journey
 def test_own_points_need_a_declared_extent_and_columns_when_ambiguous(page, tmp_path) -> None:
     rng = np.random.default_rng(1)
     lon, lat = rng.normal(2.35, 0.02, 4000), rng.normal(48.85, 0.015, 4000)

@@ -205,6 +205,7 @@ def presented(browser, server, request) -> Iterator[Shown]:
 
 
 @pytest.mark.parametrize("presented", PAGES, indirect=True)
+@pytest.mark.journey
 def test_no_exact_count_is_in_the_browser_until_it_is_asked_for(presented: Shown) -> None:
     page = presented.page
     before = presented.leaks()

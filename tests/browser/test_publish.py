@@ -16,6 +16,7 @@ from tests.publish.folders import ABOUT
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.journey
 def test_a_release_drawn_on_explore_is_published(browser, server, tmp_path: Path) -> None:
     page = new_page(browser)
     try:

@@ -74,6 +74,7 @@ def scenarios(page: Page) -> None:
     expect(page.get_by_role("combobox", name="Preset")).to_be_visible()
 
 
+@pytest.mark.journey
 def test_reloading_the_address_shows_the_same_screen(page) -> None:
     assert link_of(page) == ""
     slider = page.get_by_role("slider", name="Epsilon", exact=True)

@@ -31,6 +31,7 @@ def said(page: Page) -> str:
     return page.locator(".summary").first.inner_text()
 
 
+@pytest.mark.journey
 def test_a_question_is_dragged_from_one_map_to_the_other(trips) -> None:
     domain = find("madeup").domain(("o", "d"), 64)
     matrix = domain.count(find("madeup").read(("o", "d")), per="record")
@@ -54,6 +55,7 @@ def test_a_question_is_dragged_from_one_map_to_the_other(trips) -> None:
     wait_until(trips, lambda: said(trips).startswith("Q4, trips from a box of"))
 
 
+@pytest.mark.journey
 def test_a_stop_between_has_a_map_of_its_own(trips) -> None:
     pick(trips, "Places", "origin, stop 1, destination")
     trips.get_by_role("img", name=STOP).wait_for()

@@ -6,9 +6,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from explorer.scenario import Scenario
-from tests.browser.conftest import settle
+from tests.browser.conftest import Watch, settle
 from tests.browser.test_page import background
-from tests.browser.visit import ROW, addressed, drag, names, pick, rows, wait_until
+from tests.browser.visit import ROW, addressed, drag, names, pick, rows, still, wait_until
 
 pytestmark = pytest.mark.browser
 
@@ -86,3 +86,17 @@ def test_another_visitor_begins_anew(browser, server) -> None:
         assert not watch.found
     finally:
         leave(page)
+
+
+def test_a_city_that_was_read_before_comes_back_with_its_boxes(page) -> None:
+    """Boxes vanished, and the console said that a reference is not known."""
+    before, maps = len(Watch.all), ("True map", "Private map")
+    seen = [still(page, name) for name in maps]
+    summary = page.locator(".summary").first
+    for city in ("Amber Isles", "Port Amber", "Amber Isles", "Port Amber"):
+        pick(page, "City", city)
+        wait_until(page, lambda city=city: summary.inner_text().startswith(city))
+        wait_until(page, lambda: names(page) == ["Q1", "Q2"])
+    # The same city, noise and boxes: the same pixels, boxes and their tags among them.
+    assert [still(page, name) for name in maps] == seen
+    assert not Watch.all[before:]

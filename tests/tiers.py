@@ -1,0 +1,205 @@
+"""Which tests belong to which run, from the seconds that they took.
+
+`bash tests/run quick` leaves out what takes longer than half a second, `bash tests/run` what takes
+longer than `LONGEST["default"]`, and `bash tests/run all` nothing. `durations.txt` holds the
+seconds of each test of a tenth of a second or more; `bash tests/run all` renews it.
+
+What a test takes decides, unless a mark does: `journey` (a browser test of every run), `slow` (only
+in `all`), `planted` (a planted bug: in every run only after a change of what can hold one).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+DURATIONS = Path(__file__).with_name("durations.txt")
+PLANTED = Path(__file__).with_name("planted.txt")
+#: What is in a run, from the smallest to the largest.
+TIERS = ("quick", "default", "all")
+#: Seconds of the longest test of a tier.
+LONGEST = {"quick": 0.5, "default": 2.0}
+#: Shorter ones are not kept.
+SHORTEST = 0.1
+#: Packages below `explorer` whose bugs the audit has to find.
+AUDITED = ("country", "federated", "mechanisms", "privacy", "releases", "trips")
+
+
+def kept_durations() -> dict[str, float]:
+    """Seconds by the name of a test, such as ``tests/grid/test_grid.py::test_edges[north]``."""
+    if not DURATIONS.is_file():
+        return {}
+    lines = DURATIONS.read_text(encoding="utf-8").splitlines()
+    return {name: float(seconds) for seconds, _, name in (line.partition(" ") for line in lines)}
+
+
+def keep_durations(measured: Mapping[str, float]) -> None:
+    """Renew what is kept of the files with these tests, given whole; what is gone goes."""
+    files = {name.partition("::")[0] for name in measured}
+    merged = {
+        name: seconds
+        for name, seconds in kept_durations().items()
+        if name.partition("::")[0] not in files
+    }
+    merged.update(measured)
+    lines = [
+        f"{seconds:.2f} {name}\n" for name, seconds in sorted(merged.items()) if seconds >= SHORTEST
+    ]
+    DURATIONS.write_text("".join(lines), encoding="utf-8")
+
+
+def seconds_of_files(names: Iterable[str], durations: Mapping[str, float]) -> Counter[str]:
+    """Seconds of each file of these tests; what is not known takes a hundredth of a second.
+
+    >>> seconds_of_files(["a.py::x", "a.py::y[1]", "b.py::z"], {"a.py::y[1]": 3.0})["a.py"]
+    3.01
+    """
+    files: Counter[str] = Counter()
+    for name in names:
+        files[name.partition("::")[0]] += durations.get(name, 0.01)  # type: ignore[assignment]
+    return files
+
+
+def tier_of(seconds: float, marks: set[str], audited_changed: bool) -> str:
+    """The smallest tier that a test belongs to.
+
+    Parameters
+    ----------
+    seconds : that it took
+    marks : names of its marks
+    audited_changed : whether what the planted bugs are planted in has changed
+
+    Examples
+    --------
+    >>> tier_of(0.01, set(), False), tier_of(1.0, set(), False), tier_of(60, set(), False)
+    ('quick', 'default', 'all')
+    >>> tier_of(5, {"browser"}, False), tier_of(5, {"browser", "journey"}, False)
+    ('all', 'default')
+    >>> tier_of(0.01, {"planted"}, False), tier_of(0.01, {"planted"}, True)
+    ('all', 'default')
+    """
+    if "slow" in marks:
+        return "all"
+    if "browser" in marks:
+        return "default" if "journey" in marks else "all"
+    if "planted" in marks:
+        return "default" if audited_changed else "all"
+    if seconds > LONGEST["default"]:
+        return "all"
+    return "default" if seconds > LONGEST["quick"] or "audit" in marks else "quick"
+
+
+def audited_state() -> str:
+    """A digest of all files that the audit looks for bugs in, and of the audit's own tests."""
+    digest = hashlib.sha256()
+    folders = [ROOT / "explorer" / name for name in (*AUDITED, "testing")] + [ROOT / "tests/audit"]
+    for path in sorted(path for folder in folders for path in folder.rglob("*.py")):
+        digest.update(f"{path.relative_to(ROOT)}\0".encode() + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def audited_changed() -> bool:
+    """Whether it has changed since `bash tests/run all` found every planted bug."""
+    return not PLANTED.is_file() or PLANTED.read_text("ascii").strip() != audited_state()
+
+
+def keep_audited() -> None:
+    """Note that every planted bug was found."""
+    PLANTED.write_text(audited_state() + "\n", encoding="ascii")
+
+
+class Run:
+    """What a run of pytest does with tiers: chooses, orders, and keeps what it has measured.
+
+    Parameters
+    ----------
+    config : of the run, or of one of its two processes
+    """
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._tier: str | None = config.getoption("--tier")
+        self._last_begin: float = config.getoption("--last-begin")
+        self._begun: set[Path] = set()
+        self._measured: dict[str, float] = {}
+        self._not_begun: dict[str, None] = {}
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Leave out what belongs to other tiers; the longest files first.
+
+        Or a process that gets a long file last works on while the other has nothing to do. What an
+        earlier run had no time for is before all.
+        """
+        durations, changed = kept_durations(), audited_changed()
+
+        def is_in(item: pytest.Item) -> bool:
+            marks = {mark.name for mark in item.iter_markers()}
+            if self._tier is None:
+                return "slow" not in marks
+            tier = tier_of(durations.get(item.nodeid, 0.0), marks, changed)
+            if self._tier == "rest":
+                return tier == "all"
+            return TIERS.index(tier) <= TIERS.index(self._tier)
+
+        chosen = [item for item in items if is_in(item)]
+        left_out = [item for item in items if not is_in(item)]
+        if left_out:
+            self._config.hook.pytest_deselected(items=left_out)
+        if self._tier in ("default", "rest", "all"):
+            files = seconds_of_files((item.nodeid for item in chosen), durations)
+            late = self._late_before()
+
+            def weight(item: pytest.Item) -> tuple[bool, float]:
+                file = item.nodeid.partition("::")[0]
+                return file in late, files[file]
+
+            chosen.sort(key=weight, reverse=True)
+        items[:] = chosen
+
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Begin no file when there is no time left."""
+        if item.path not in self._begun and time.time() > self._last_begin:
+            pytest.skip(_LATE)
+        self._begun.add(item.path)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Keep what a test took, and which files were not begun."""
+        if report.skipped and _LATE in str(report.longrepr):
+            self._not_begun[report.nodeid.partition("::")[0]] = None
+        elif report.when == "call":
+            self._measured[report.nodeid] = report.duration
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Name the files that were not begun."""
+        if self._not_begun:
+            terminalreporter.section("not begun: no time left")
+            terminalreporter.write_line("\n".join(self._not_begun))
+
+    def pytest_sessionfinish(self) -> None:
+        """Keep the durations, and what is to come first the next time."""
+        if hasattr(self._config, "workerinput") or self._tier is None:
+            return
+        if self._config.cache is not None:
+            ran = {name.partition("::")[0] for name in self._measured}
+            late = [*(set(self._late_before()) - ran), *self._not_begun]
+            self._config.cache.set(_CACHED, sorted({*late}))
+        if self._config.getoption("--keep-durations"):
+            keep_durations(self._measured)
+
+    def _late_before(self) -> list[str]:
+        """Files that earlier runs had no time for."""
+        return [] if self._config.cache is None else self._config.cache.get(_CACHED, [])
+
+
+_LATE = "there was no time left to begin this file"
+_CACHED = "explorer/not_begun"
+
+if __name__ == "__main__":
+    keep_audited()

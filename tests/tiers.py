@@ -141,6 +141,8 @@ class Run:
 
         def is_in(item: pytest.Item) -> bool:
             marks = {mark.name for mark in item.iter_markers()}
+            if "browser" in item.path.parts:
+                marks.add("browser")
             if self._tier is None:
                 return "slow" not in marks
             tier = tier_of(durations.get(item.nodeid, 0.0), marks, changed)

@@ -20,7 +20,7 @@ from tests.browser.conftest import LAPTOP, LAPTOP_AND_SCREEN, PHONE, leave, new_
 from tests.browser.visit import serious
 from tests.commands.test_no_room import CANARIES
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.slow
 WINDOWS = [PHONE, *({"viewport": {"width": w, "height": h}} for w, h in LAPTOP_AND_SCREEN)]
 
 

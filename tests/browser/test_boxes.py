@@ -19,8 +19,6 @@ from tests.browser.visit import (
     wait_until,
 )
 
-pytestmark = pytest.mark.browser
-
 # The texts that are drawn at all boxes, and at the box that is being dragged, on each map.
 _TAGS = (
     f"() => {{ const models = {MODELS}"

@@ -13,7 +13,6 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.conftest import Server, Watch, troubles
 from tests.browser.test_classroom import button, create, draw
 
-pytestmark = pytest.mark.browser
 _WAY_IN = re.compile(r"way in, for nobody else: (http://\S+)")
 
 

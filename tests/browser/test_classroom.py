@@ -11,8 +11,6 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from tests.browser.conftest import Server, Watch, troubles
 from tests.browser.visit import number
 
-pytestmark = pytest.mark.browser
-
 PHONE = {
     "viewport": {"width": 390, "height": 844},
     "is_mobile": True,

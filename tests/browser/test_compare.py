@@ -36,7 +36,6 @@ from tests.browser.visit import (
     wait_until,
 )
 
-pytestmark = pytest.mark.browser
 PHONE = {"user_agent": "Mozilla/5.0 (Linux; Android 14) Mobile", "has_touch": True}
 
 

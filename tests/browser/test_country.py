@@ -22,8 +22,6 @@ from tests.browser.visit import (
     wait_until,
 )
 
-pytestmark = pytest.mark.browser
-
 #: Parts of the spoken names of the maps.
 ALL, INSIDE = "map of Amber Isles", "map inside"
 _SENTENCE = re.compile(

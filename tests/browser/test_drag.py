@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 from bokeh.embed import file_html
 from bokeh.layouts import column
 from bokeh.models import LinearColorMapper
@@ -24,8 +23,6 @@ from explorer.views.viewport import Viewport
 from tests.browser.conftest import leave, new_page
 from tests.browser.visit import figure as strip
 from tests.browser.visit import still, wait_until
-
-pytestmark = pytest.mark.browser
 
 #: Frames within which what a page was told is painted; drags until one of them tells; how many
 #: numbers come in place of a picture at most (where each picture brings its own: .9 to 1.1).

@@ -38,8 +38,6 @@ from tests.browser.visit import (
     wait_until,
 )
 
-pytestmark = pytest.mark.browser
-
 #: The root shows the first page.
 ADDRESSES = ["", *(page.address for page in PAGES)]
 

@@ -30,8 +30,6 @@ from tests.browser.visit import (
     wait_until,
 )
 
-pytestmark = pytest.mark.browser
-
 #: Columns of the table that take an entry, from the first to the last.
 EDITABLE = ("box", "west km", "south km", "east km", "north km")
 

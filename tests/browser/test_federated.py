@@ -21,8 +21,6 @@ from tests.browser.visit import (
     wait_until,
 )
 
-pytestmark = pytest.mark.browser
-
 PRIVATE = "Private map"
 
 

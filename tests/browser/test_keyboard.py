@@ -7,8 +7,6 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.visit import SELECTED, figure, names, number, rows, wait_until
 
-pytestmark = pytest.mark.browser
-
 #: Of the part that has the focus, through all shadow roots: what it is called, and whether
 #: something shows that it has it (a line around it, a halo, or another look than without it).
 _FOCUS = """

@@ -162,7 +162,6 @@ PAINTED = """canvases => canvases.filter(canvas => {
 }).length"""
 
 
-@pytest.mark.browser
 def test_both_maps_are_painted_when_a_page_is_first_shown(browser: Browser, lab: Lab) -> None:
     page = window(browser, 1600, 1000)
     page.goto(f"{lab.url}/lab/tree/one.ipynb?reset")
@@ -175,7 +174,6 @@ def test_both_maps_are_painted_when_a_page_is_first_shown(browser: Browser, lab:
     page.close()
 
 
-@pytest.mark.browser
 @pytest.mark.journey
 def test_a_cell_shows_reacts_and_is_saved_without_the_truth(browser: Browser, lab: Lab) -> None:
     page = window(browser, 1600, 1000)
@@ -229,7 +227,6 @@ def test_a_cell_shows_reacts_and_is_saved_without_the_truth(browser: Browser, la
     page.close()
 
 
-@pytest.mark.browser
 def test_two_pages_are_two_and_a_page_that_is_shown_again_is_live_in_its_last_cell(
     browser: Browser, lab: Lab
 ) -> None:
@@ -280,7 +277,6 @@ def last_is_live(page: Page) -> None:
     wait_until(page, lambda: maps.evaluate_all(PAINTED) == 2)
 
 
-@pytest.mark.browser
 def test_a_reopened_notebook_without_its_kernel_says_that_it_is_a_picture(
     browser: Browser, lab: Lab
 ) -> None:

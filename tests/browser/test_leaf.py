@@ -14,8 +14,6 @@ from explorer.inspection.walk import leaf_number
 from explorer.releases.overlap import cut_leaves
 from tests.browser.visit import ROW, cell, number, picture, rows, serious, wait_until
 
-pytestmark = pytest.mark.browser
-
 
 @pytest.fixture(scope="session")
 def matrix():

@@ -19,7 +19,6 @@ from explorer.teaching.refinement import ask
 from tests.browser.conftest import LAPTOP_AND_SCREEN, Server, Watch, leave, new_page, visiting
 from tests.browser.visit import figure, number, pick, serious, steady
 
-pytestmark = pytest.mark.browser
 PHONE = {"user_agent": "Mozilla/5.0 (Linux; Android 14) Mobile", "has_touch": True}
 
 

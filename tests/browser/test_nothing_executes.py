@@ -23,8 +23,6 @@ from explorer.scenario import Box, Scenario
 from tests.browser.conftest import PYTHON, ROOT, Started, leave, new_page, troubles
 from tests.browser.visit import ROW, draw_release, rows, unfold, wait_until
 
-pytestmark = pytest.mark.browser
-
 RUNS = "<img src=x onerror=__ran=1>"
 #: Names are shorter than texts.
 NODE = "<b id=evil>"

@@ -12,8 +12,6 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import come_to, leave
 from tests.browser.visit import ROW, number, rows, unfold, wait_until
 
-pytestmark = pytest.mark.browser
-
 N, PEOPLE = 6_000, 1_000
 PLACE = {"Centre longitude": "2.35", "Centre latitude": "48.85"}
 

@@ -32,8 +32,6 @@ from tests.browser.visit import (
     wait_until,
 )
 
-pytestmark = pytest.mark.browser
-
 
 def background(page) -> list[int]:
     """Red, green, blue of the page behind the text."""

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.visit import CELL, ROW, wait_until
-
-pytestmark = pytest.mark.browser
 
 # Of an element and all it stands in: the colour behind its words.
 _BEHIND = """

@@ -19,8 +19,6 @@ from tests.browser.visit import (
     wait_until,
 )
 
-pytestmark = pytest.mark.browser
-
 # Corners of what is drawn now on any map: those that were clicked, and the line to the pointer.
 _SKETCH = (
     f"() => {{ const models = {MODELS}"

@@ -12,8 +12,6 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import come_to, leave, settle
 from tests.browser.visit import MODELS, ROW, drag, number, rows, steady, wait_until
 
-pytestmark = pytest.mark.browser
-
 # All that a page says, in every shadow too: texts, names, titles, values of fields; hidden or not.
 _TEXTS = """
 () => {

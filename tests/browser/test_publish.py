@@ -13,8 +13,6 @@ from tests.browser.conftest import leave, new_page
 from tests.browser.visit import ROW
 from tests.publish.folders import ABOUT
 
-pytestmark = pytest.mark.browser
-
 
 @pytest.mark.journey
 def test_a_release_drawn_on_explore_is_published(browser, server, tmp_path: Path) -> None:

@@ -10,8 +10,6 @@ from playwright.sync_api import Browser, Page
 from tests.browser.visit import serious
 from tests.publish.folders import folder_of
 
-pytestmark = pytest.mark.browser
-
 LAPTOP = {"width": 1280, "height": 800}
 PHONE = {"width": 390, "height": 844}
 

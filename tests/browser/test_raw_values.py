@@ -12,8 +12,6 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import Watch, leave, open_page
 from tests.browser.visit import figure, number, rows, stays, unfold, wait_until
 
-pytestmark = pytest.mark.browser
-
 
 @pytest.fixture
 def page(seen: Page) -> Page:

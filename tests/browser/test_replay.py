@@ -14,8 +14,6 @@ from explorer.cities.catalogue import cities
 from explorer.inspection.growth import Growth
 from tests.browser.visit import cell, drag, number, pick, picture, rows, stays, still, wait_until
 
-pytestmark = pytest.mark.browser
-
 
 @pytest.fixture(scope="module")
 def growth() -> Growth:

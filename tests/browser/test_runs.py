@@ -14,8 +14,6 @@ from explorer.cities.catalogue import cities
 from explorer.evaluate.repeats import Spread, repeats
 from tests.browser.visit import cell, colours, drag, number, picture, rows, stays, still, wait_until
 
-pytestmark = pytest.mark.browser
-
 
 def opened(page: Page, runs: int = 20) -> None:
     page.get_by_role("button", name="Other possible results", exact=True).click()

@@ -25,7 +25,6 @@ from tests.browser.visit import (
     wait_until,
 )
 
-pytestmark = pytest.mark.browser
 MAPS = {"Explore": "Private map", "Compare": "Private map A"}
 
 

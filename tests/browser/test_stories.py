@@ -10,8 +10,6 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.conftest import PHONE, Server, come_to, visiting
 from tests.browser.visit import addressed, wait_until
 
-pytestmark = pytest.mark.browser
-
 
 @pytest.fixture
 def phone(browser: Browser, server: Server) -> Iterator[Page]:

@@ -14,8 +14,6 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import PHONE, come_to, leave, settle
 from tests.browser.visit import MODELS, rows, steady, wait_until
 
-pytestmark = pytest.mark.browser
-
 # The tags of every map: text, and left, top, width and height in pixels of the window. Tags have a
 # ground of their own, in a colour of the source.
 _TAGS = (

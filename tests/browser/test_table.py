@@ -14,8 +14,6 @@ from explorer.app.kit import table as kit
 from explorer.app.kit.theme import TABLE_CSS
 from tests.browser.visit import CELL, ROW, SELECTED, TABLE, TITLE, serious
 
-pytestmark = pytest.mark.browser
-
 SCRIPT = Path(kit.__file__).with_name("table.js").read_text("utf8")
 NAMES = ["Q1", "<img src=x onerror=window.ran=1>", "Q3"]
 COLUMNS = [

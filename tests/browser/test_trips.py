@@ -15,8 +15,6 @@ from explorer.queries.boxes import example_rows
 from tests.browser.conftest import visits
 from tests.browser.visit import colours, drag, draw_release, names, number, pick, rows, wait_until
 
-pytestmark = pytest.mark.browser
-
 #: Parts of the spoken names of the maps.
 BEGIN, STOP, END = "begin;", "stop;", "end;"
 

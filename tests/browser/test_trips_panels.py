@@ -11,8 +11,6 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import come_to, settle, visiting
 from tests.browser.visit import picture, serious, wait_until
 
-pytestmark = pytest.mark.browser
-
 #: Parts of what the maps are called, whatever is on them.
 FROM, TO = "where trips to Q1 begin", "where trips from Q1 end"
 

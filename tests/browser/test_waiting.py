@@ -12,8 +12,6 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import PYTHON, ROOT, Started, come_to, leave
 from tests.browser.visit import pick, steady, unfold, wait_until
 
-pytestmark = pytest.mark.browser
-
 # A server on which every data set but the first takes two seconds to read, and one cannot be read.
 _SLOW = """
 import dataclasses, time

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from explorer.scenario import Scenario
 from tests.browser.conftest import Watch, settle
 from tests.browser.test_page import background
 from tests.browser.visit import ROW, addressed, drag, names, pick, rows, still, wait_until
-
-pytestmark = pytest.mark.browser
 
 MAPS = {"Explore": "Private map", "Compare": "Private map A", "Federated": "Private map"}
 

@@ -17,13 +17,13 @@ from explorer.app.kit import ui
 from explorer.app.kit.cookie import Cookie
 from explorer.app.kit.html import put
 from explorer.app.kit.labels import BADGE
+from explorer.app.kit.later import when_loaded
 from explorer.app.kit.navigation import Link
 from explorer.app.kit.page import AppPage
 from explorer.app.kit.prose import column, pane
 from explorer.app.kit.reach import Reach
 from explorer.app.kit.words import words
 from explorer.app.work.addresses import own_address
-from explorer.app.work.document import when_loaded
 from explorer.cities import catalogue as cities
 from explorer.errors import InputError
 from explorer.teaching.classroom import ClassRoom

@@ -19,10 +19,10 @@ from explorer.app.compare.sweep_controls import SweepControls
 from explorer.app.curator.data import CityData
 from explorer.app.kit import ui
 from explorer.app.kit.html import html_pane, put, section
+from explorer.app.kit.later import when_loaded
 from explorer.app.kit.words import words
 from explorer.app.state.compare import EPSILONS, CompareState
 from explorer.app.state.measures import DRAWN, FIXED, asked
-from explorer.app.work.document import when_loaded
 from explorer.app.work.job import Job
 from explorer.errors import InputError
 from explorer.evaluate import plan

@@ -13,10 +13,10 @@ from explorer.app.curator.story_shelf import SHELF
 from explorer.app.kit import ui
 from explorer.app.kit.browser import Browser
 from explorer.app.kit.html import html_pane, put
+from explorer.app.kit.later import when_loaded
 from explorer.app.kit.message import MessageArea
 from explorer.app.kit.navigation import Link
 from explorer.app.kit.tab import MAKING
-from explorer.app.work.document import when_loaded
 from explorer.errors import InputError
 from explorer.scenario import Scenario, Story
 from explorer.views.markup import safe_text

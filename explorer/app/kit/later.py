@@ -12,3 +12,15 @@ def after(seconds: float, do: Callable[[], None]) -> None:
     doc = pn.state.curdoc
     if doc is not None and doc.session_context is not None:
         doc.add_timeout_callback(do, round(1000 * seconds))
+
+
+def when_loaded(action: Callable[[], None]) -> None:
+    """Do ``action`` once the page stands in the browser; without a page, or after it, at once.
+
+    What a thread publishes while a page is loading may be lost: Panel takes the browser's copy for
+    the newer one.
+    """
+    if pn.state.curdoc is None or pn.state.loaded:
+        action()
+    else:
+        pn.state.onload(action)

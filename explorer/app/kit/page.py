@@ -11,12 +11,12 @@ import panel as pn
 from explorer.app.compat import apply as apply_cures
 from explorer.app.kit import cell, notebook, paper, ui
 from explorer.app.kit.html import put
+from explorer.app.kit.later import when_loaded
 from explorer.app.kit.message import MessageArea
 from explorer.app.kit.navigation import Link, header
 from explorer.app.kit.remembered import COOKIE, Remembered, read
 from explorer.app.kit.tab import Tab, lead
 from explorer.app.kit.theme import THEME, TITLE_TOUCH, first_paint
-from explorer.app.work.document import when_loaded
 from explorer.errors import InputError
 from explorer.grid.values import shown
 from explorer.views import tooltips

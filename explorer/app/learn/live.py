@@ -6,8 +6,8 @@ from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from explorer.app.kit.later import when_loaded
 from explorer.app.learn.experiment import Experiment
-from explorer.app.work.document import when_loaded
 from explorer.app.work.job import Job
 from explorer.teaching.settings import Settings
 

@@ -23,6 +23,7 @@ from explorer.app.curator.start import (
 )
 from explorer.app.curator.workspace import Workspace
 from explorer.app.kit.html import put
+from explorer.app.kit.later import when_loaded
 from explorer.app.kit.navigation import Link
 from explorer.app.kit.prose import column, pane
 from explorer.app.kit.words import words
@@ -32,7 +33,6 @@ from explorer.app.learn.lottery_look import seen_in
 from explorer.app.learn.progress import Progress
 from explorer.app.learn.stories import LessonStories
 from explorer.app.state.choices import PlaceState
-from explorer.app.work.document import when_loaded
 from explorer.errors import InputError
 from explorer.grid.values import as_number, shown
 from explorer.scenario import Scenario

@@ -136,15 +136,3 @@ def held(doc: Any, action: Callable[[], None]) -> None:
 def soon(action: Callable[[], None]) -> None:
     """Do ``action`` in the next turn of the loop, in one message of its own."""
     Visit().show(action)
-
-
-def when_loaded(action: Callable[[], None]) -> None:
-    """Do ``action`` once the page stands in the browser; without a page, or after it, at once.
-
-    What a thread publishes while a page is loading may be lost: Panel takes the browser's copy for
-    the newer one.
-    """
-    if pn.state.curdoc is None or pn.state.loaded:
-        action()
-    else:
-        pn.state.onload(action)

@@ -19,6 +19,7 @@ import numpy as np
 from numba import njit
 
 from explorer.errors import InputError
+from explorer.grid.encodings import Utf8, encoding_of
 from explorer.grid.gdal import MOST_FIELDS, check_fields
 from explorer.grid.table_values import (
     cells_of,
@@ -114,7 +115,7 @@ class Delimited:
         self.size = len(file) if isinstance(file, bytes) else file.stat().st_size
         with self._raw() as opened:
             head = opened.read(_HEAD)
-        self._encoding = _encoding(head)
+        self._encoding = encoding_of(head)
         with self._open() as stream:
             text = stream.read(_HEAD).decode(errors="ignore").removeprefix("\ufeff")
         self._returns = "\r" in text and "\n" not in text
@@ -171,32 +172,37 @@ class Delimited:
         """The records in blocks of whole ones, in UTF-8.
 
         Yields the fraction of the file that has been read, where the block begins (for `line_of`),
-        and the block; ``size`` is how many bytes are read at a time.
+        and the block, whose bytes are there until the next one is asked for; ``size`` is how many
+        bytes are read at a time.
 
         Raises
         ------
         BadRow
             For quotes that do not go with the way of quoting, and for records of more than 16 MB.
         """
+        step = size or BLOCK
         with self._raw() as raw, self._open(raw) as stream:
-            begin, rest = len(stream.read(self._start)), b""
+            begin, kept, data = len(stream.read(self._start)), 0, bytearray(step)
             while True:
-                more = stream.read(size or BLOCK)
-                data = rest + more if rest else more
-                if not data:
+                if len(data) < kept + step:
+                    data = data[:kept] + bytearray(step)
+                more = stream.read_into(memoryview(data)[kept : kept + step])
+                length = kept + more
+                if not length:
                     return
-                end = self._end(data, begin, final=not more)
+                end = self._end(data, length, begin, final=not more)
                 if end:
                     yield min(raw.tell() / self.size, 1.0), begin, memoryview(data)[:end]
                     begin += end
-                elif len(data) > LONGEST:
+                elif length > LONGEST:
                     line = self._lines(begin)
                     raise BadRow(
                         f"The row that begins in line {line} is longer than {LONGEST // 2**20} MB, "
                         "perhaps by an open quote; close it.",
                         line,
                     )
-                rest = data[end:]
+                kept = length - end
+                data[:kept] = data[end:length]
 
     def refuse_fault(self, block: memoryview, begin: int) -> None:
         """Raise `BadRow` for the first record of a block that has not one value for each name."""
@@ -296,19 +302,19 @@ class Delimited:
     def _raw(self) -> IO[bytes]:
         return io.BytesIO(self._file) if isinstance(self._file, bytes) else self._file.open("rb")
 
-    def _open(self, raw: IO[bytes] | None = None) -> _Utf8:
-        return _Utf8(raw or self._raw(), self._encoding, self._returns)
+    def _open(self, raw: IO[bytes] | None = None) -> Utf8:
+        return Utf8(raw or self._raw(), self._encoding, self._returns)
 
-    def _end(self, data: bytes, begin: int, final: bool) -> int:
-        """Where the last whole record of some bytes ends."""
-        quotes, escapes = b'"' in data, b"\\" in data
+    def _end(self, data: bytearray, length: int, begin: int, final: bool) -> int:
+        """Where the last whole record of so many bytes ends."""
+        quotes, escapes = (data.find(sign, 0, length) >= 0 for sign in (b'"', b"\\"))
         self._has_quotes |= quotes
         self._has_escapes |= escapes
         if (quotes and self.quoting.quotes) or (escapes and self.quoting.escape):
-            outcome = self._scan(memoryview(data), final)
+            outcome = self._scan(memoryview(data)[:length], final)
             self._refuse(outcome, begin)
             return int(outcome[0])
-        return len(data) if final else data.rfind(b"\n") + 1
+        return length if final else data.rfind(b"\n", 0, length) + 1
 
     def _scan(self, data: memoryview, final: bool, wanted: int = -1) -> tuple[int, ...]:
         kinds = np.zeros(256, np.uint8)
@@ -345,52 +351,6 @@ class Delimited:
                 lines -= ended == b"\r" and part.startswith(b"\n")
                 ended = part[-1:]
         return lines
-
-
-class _Utf8:
-    """A file in any encoding, read as UTF-8; single carriage returns become line feeds."""
-
-    def __init__(self, raw: IO[bytes], encoding: str, returns: bool) -> None:
-        self._raw, self._returns, self._left = raw, returns, b""
-        self._decoder = None if encoding == "utf8" else codecs.getincrementaldecoder(encoding)
-        self._decode = None if self._decoder is None else self._decoder("replace").decode
-
-    def read(self, size: int) -> bytes:
-        """So many bytes, fewer only at the end; all that are left for -1."""
-        data = self._left
-        while size < 0 or len(data) < size:
-            more = self._raw.read(size if size < 0 else size - len(data))
-            data += more if self._decode is None else self._decode(more, not more).encode()
-            if not more:
-                break
-        size = len(data) if size < 0 else size
-        data, self._left = data[:size], data[size:]
-        return data.replace(b"\r", b"\n") if self._returns else data
-
-    def __enter__(self) -> _Utf8:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._raw.close()
-
-
-def _encoding(head: bytes) -> str:
-    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return "utf-16"
-    try:
-        # A character may be cut at the end of what was read.
-        head[: head.rfind(b"\n") + 1 or len(head)].decode()
-    except UnicodeDecodeError:
-        return "latin1"
-    return "utf8"
-
-
-def recoded(block: memoryview) -> bytes:
-    """Lines that are no UTF-8 taken as Latin-1, each by itself, as UTF-8."""
-    return b"\n".join(
-        line if _encoding(line) == "utf8" else line.decode("latin1").encode()
-        for line in bytes(block).split(b"\n")
-    )
 
 
 def _other_number(line: int, values: int, names: int) -> BadRow:

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from explorer.errors import InputError
 from explorer.grid.degrees import scaled
-from explorer.grid.delimited import BadRow, Delimited, recoded
+from explorer.grid.delimited import BadRow, Delimited
+from explorer.grid.encodings import recoded
 from explorer.grid.geometry_values import floats, point_coordinates, sample
 from explorer.grid.table_values import NotANumber, advice_on, numbers
 from explorer.points.identity import codes

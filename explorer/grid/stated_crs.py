@@ -75,10 +75,19 @@ def which_crs(
         raise InputError(f"{known.name} has no longitude or easting; give another CRS.")
     if known is None:
         return LONLAT, ["The coordinates were taken as degrees of longitude and latitude."]
+    stated = own is not None and not isinstance(own, AssumedCRS)
     if given is None or known == own:
+        # Close to the origin of a registered CRS, such as that of a country, is no such place.
+        if stated and known.is_projected and known.area_of_use is not None:
+            x, y = places()
+            if not fits(known, x, y, least) and fits(LONLAT, x, y, least, otherwise=False):
+                raise InputError(
+                    f"The CRS of this file is said to be {known.name}, and its coordinates are "
+                    f"degrees of longitude and latitude: save it again with the right CRS, or give "
+                    f"{option}='EPSG:4326'."
+                )
         return known, []
     taken = f"The coordinates were taken as {known.name}"
-    stated = own is not None and not isinstance(own, AssumedCRS)
     # People live around the origin of a CRS of their own, and of no registered one.
     if not stated and (known.is_geographic or (own is None and known.area_of_use is None)):
         return known, [f"{taken}."]

@@ -103,9 +103,18 @@ def test_an_honest_crs_and_another_one_are_both_named(
     assert all(name in sentence for name in ("zone 33N", "zone 32N", "leave out --crs"))
     assert main(["count", str(path), *HERE.split()]) == 0
     assert re.search(r"^Q1 .* 60\.0$", capsys.readouterr().out, re.MULTILINE)
-    # Degrees in a file that says metres: the file is contradicted, not the person.
-    geopandas.GeoDataFrame(geometry=DEGREES.set_crs(UTM, allow_override=True)).to_file(path)
-    assert main(["count", str(path), *HERE.split(), "--crs", "4326"]) == 0
+
+
+@pytest.mark.parametrize("ending", ["gpkg", "parquet"])
+def test_degrees_in_a_file_that_says_metres(
+    ending: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / f"points.{ending}"
+    frame = geopandas.GeoDataFrame(geometry=DEGREES.set_crs(UTM, allow_override=True))
+    frame.to_file(path) if ending == "gpkg" else frame.to_parquet(path)
+    sentence = refusal(capsys, "count", str(path), *HERE.split())
+    assert "--crs EPSG:4326" in sentence
+    assert main(["count", str(path), *HERE.split(), "--crs", "EPSG:4326"]) == 0
     out, err = capsys.readouterr()
     assert re.search(r"^Q1 .* 60\.0$", out, re.MULTILINE)
     assert "taken as WGS 84" in err

@@ -19,7 +19,7 @@ from panel.reactive import Syncable
 from explorer._compat import BOKEH_GE_310, PANEL_GE_110
 from explorer.app import compat
 from tests.app.test_server import Running
-from tests.benchmarks.websocket_client import Client, model_with_label
+from tests.benchmarks.websocket_client import Client
 
 OLD_PANEL = pytest.mark.skipif(PANEL_GE_110, reason="Panel 1.10 queues events")
 OLD_BOKEH = pytest.mark.skipif(BOKEH_GE_310, reason="Bokeh 3.10 restores the document")
@@ -165,8 +165,7 @@ def test_a_wrong_value_of_a_visitor_leaves_no_page_behind(monkeypatch) -> None:
 
     async def visit() -> None:
         client = Client(running.server.port)
-        slider = model_with_label(await client.open(), "Epsilon")
-        assert slider is not None
+        slider = await client.open_until("Epsilon")
         client.change(slider, "value", [1])
         while not failed:
             await asyncio.sleep(0.02)

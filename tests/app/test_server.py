@@ -276,7 +276,7 @@ def test_visits_that_ended_leave_no_page_of_maps_in_memory(monkeypatch) -> None:
     async def visit() -> None:
         for _ in range(3):
             client = Client(running.server.port, "explore")
-            assert "Epsilon" in await client.open()
+            assert "Private map explorer" in await client.open()
             documents.extend(weakref.ref(s.document) for s in running.server.get_sessions())
             client.close()
             while running.server.get_sessions():

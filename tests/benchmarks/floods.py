@@ -30,15 +30,14 @@ sys.path.insert(0, str(Path(__file__).parent))
 from browser_latency import start
 from silent_client import Silent
 from visitors import Visitor
-from websocket_client import Client, component_with_label, model_with_label
+from websocket_client import Client, component_with_label
 
 Flood = Callable[[int, float], Awaitable[None]]
 
 
 async def _messages(port: int, seconds: float, attribute: str) -> None:
     client = Client(port)
-    slider = model_with_label(await client.open(), "Epsilon")
-    assert slider is not None
+    slider = await client.open_until("Epsilon")
     for i in range(int(seconds * 10)):
         for j in range(50):
             client.change(slider, attribute, 0.01 * ((i + j) % 9) if attribute == "value" else {})
@@ -59,8 +58,7 @@ async def invalid(port: int, seconds: float) -> None:
 async def texts(port: int, seconds: float) -> None:
     """Texts of 10 MB, as fast as they are taken."""
     client = Client(port)
-    slider = model_with_label(await client.open(), "Epsilon")
-    assert slider is not None
+    slider = await client.open_until("Epsilon")
     with contextlib.suppress(Exception):
         for _ in range(5):
             client.change(slider, "value", "x" * 10_000_000)
@@ -81,8 +79,7 @@ async def pages(port: int, seconds: float) -> None:
 async def presses(port: int, seconds: float) -> None:
     """50 presses of one button at once."""
     client = Client(port)
-    button = component_with_label(await client.open(), "New draw")
-    assert button is not None
+    button = await client.open_until("New draw", component_with_label)
     for _ in range(50):
         client.click(button)
     await asyncio.sleep(seconds)

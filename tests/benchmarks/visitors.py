@@ -24,7 +24,7 @@ import psutil
 # Run as a script, beside its sibling and without a package around them.
 sys.path.insert(0, str(Path(__file__).parent))
 from browser_latency import start
-from websocket_client import Client, model_with_label
+from websocket_client import Client
 
 PICTURE = 5_000
 #: Seconds after which nothing is kept of who has left.
@@ -43,8 +43,7 @@ class Visitor(Client):
 
     async def begin(self) -> None:
         """Open the page and find its slider."""
-        slider = model_with_label(await self.open(), "Epsilon")
-        assert slider is not None, "the document holds no epsilon slider"
+        slider = await self.open_until("Epsilon")
         self._slider = slider
 
     async def listen(self) -> None:

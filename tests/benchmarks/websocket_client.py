@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 from tornado.httpclient import AsyncHTTPClient, HTTPRequest
@@ -31,6 +31,15 @@ class Client:
         if ready:
             self.ready()
         return document
+
+    async def open_until(
+        self, label: str, find: Callable[[str, str], str | None] | None = None
+    ) -> str:
+        """Open the page and read until a control with this label has come; returns its id."""
+        find, text = find or model_with_label, await self.open()
+        while (control := find(text, label)) is None:
+            text = json.dumps(await self._message(), separators=(",", ":"))
+        return control
 
     async def ask(self) -> str:
         """Get the page; returns the token in it."""

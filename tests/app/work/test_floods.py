@@ -9,7 +9,7 @@ import pytest
 from explorer.app.work import faults, limits
 from tests.app.test_server import Running
 from tests.benchmarks import websocket_client
-from tests.benchmarks.websocket_client import Client, model_with_label
+from tests.benchmarks.websocket_client import Client
 
 #: Characters that a flood may write into the log.
 MOST_WRITTEN = 1_000
@@ -60,8 +60,7 @@ async def two(running: Running) -> tuple[Client, str, Client, str]:
     found = []
     for _ in range(2):
         client = Client(running.server.port)
-        slider = model_with_label(await client.open(), "Epsilon")
-        assert slider is not None
+        slider = await client.open_until("Epsilon")
         found += [client, slider]
     return tuple(found)
 

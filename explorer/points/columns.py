@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -361,6 +361,29 @@ def _says_how_many(name: str) -> bool:
     words = set(_split(name).split("_"))
     # S000 is the number of jobs in files of origins and destinations of the US Census.
     return words == {"s", "000"} or (bool(words & _HOW_MANY) and words <= _HOW_MANY | _COUNTED)
+
+
+def not_read(names: Sequence[str], read: Iterable[str], notes: Sequence[str]) -> list[str]:
+    """One sentence on the columns of a table that were not read.
+
+    Parameters
+    ----------
+    names : all columns
+    read : those that were read
+    notes : sentences; what they name is not named again
+
+    Examples
+    --------
+    >>> not_read(["lon", "lat", "id", "colour"], ["lon", "lat"], [])
+    ['2 columns were not read: id, colour.']
+    """
+    left = {*names} - {*read}
+    left -= {name for name in left if any(repr(name) in note for note in notes)}
+    names = [name for name in dict.fromkeys(names) if name in left]
+    if not names:
+        return []
+    number = "1 column was" if len(names) == 1 else f"{len(names):,} columns were"
+    return [f"{number} not read: {listed(names)}."]
 
 
 def in_words(name: str) -> str:

@@ -31,6 +31,7 @@ from explorer.points.columns import (
     candidates,
     find_place,
     listed,
+    not_read,
     unread_weights,
     unused_by_shape,
     unused_users,
@@ -302,9 +303,12 @@ def read_points(
     add_arrays(columns, {role: value for role, value in asked.items() if role not in named})
     notes = [*table.notes, *notes, *unused_users(table.names, user)]
     read_too = {*named.values(), *(() if place is None else place.columns)}
+    if place is None and table.column is not None:
+        read_too.add(table.column.name)
     others = [column for column in table.names if column not in read_too]
     notes += unused_by_shape(others, user, table.look)
     notes += unread_weights(table.names, weight)
+    notes += not_read(table.names, read_too, notes)
     labels = () if place is None else place.columns
     points = _clean(columns, known, labels, title, notes, keep_zero)
     if isinstance(source, str | Path):
@@ -331,7 +335,11 @@ def choose_place(
     """
     given = None if crs is None else as_crs(crs)
     if geometry and lon is None and lat is None:
-        return None, *which_crs(own, given, lambda: places(None))
+        pairs = candidates(names)
+        known, notes = which_crs(own, given, lambda: places(None))
+        if pairs:
+            notes = [f"The geometry was taken as the place, not {listed(pairs)}.", *notes]
+        return None, known, notes
     metric = given is not None and given.is_projected
     place = find_place(names, lon, lat, metric)
     taken = ""

@@ -27,7 +27,7 @@ from explorer.points.cleaning import (
     sentences,
 )
 from explorer.points.clipping import refuse_hashes
-from explorer.points.columns import Place, listed, unread_weights, unused_users
+from explorer.points.columns import Place, listed, not_read, unread_weights, unused_users
 from explorer.points.identity import JOINED
 from explorer.points.matrix import whole_bound
 from explorer.points.points import add_arrays
@@ -280,6 +280,8 @@ def read_trips(
     known, notes = which_crs(own, given, lambda: (np.concatenate(x), np.concatenate(y)))
     notes = [_taken(found), *notes, *unused_users(table.names, user)]
     notes += unread_weights(table.names, weight)
+    columns_read = [name for _, place in found for name in (place.lon, place.lat)]
+    notes += not_read(table.names, [*columns_read, *named.values()], notes)
     notes += [JOINED] if joined else []
     keep = _usable(x, y, whose, known, [place for _, place in found], notes, keep_zero)
     # All rows are fine in many files: then nothing is copied.

@@ -144,7 +144,9 @@ def table(**columns: object) -> pd.DataFrame:
 
 
 def grid_of_metres() -> Grid:
-    return Grid((0.0, 0.0, 4.0, 4.0), (4, 4), "EPSG:3857")
+    # Metres from the middle of a city: near the origin of a registered CRS they would be degrees.
+    crs = "+proj=laea +lat_0=52.5 +lon_0=13.4 +datum=WGS84 +units=m"
+    return Grid((0.0, 0.0, 4.0, 4.0), (4, 4), crs)
 
 
 def test_rows_of_one_user_are_one_person() -> None:
@@ -156,7 +158,7 @@ def test_rows_of_one_user_are_one_person() -> None:
         }
     )
     grid = grid_of_metres()
-    people = People.from_frame(frame, grid, user="who", lon="x", lat="y", crs="EPSG:3857")
+    people = People.from_frame(frame, grid, user="who", lon="x", lat="y", crs=grid.crs)
     assert len(people) == 3
     assert people.places == 16
     assert people.offsets is not None
@@ -166,12 +168,12 @@ def test_rows_of_one_user_are_one_person() -> None:
     assert people.offsets.tolist() == [0, 2, 3, 3]
     assert people.cells.tolist() == [0, 15, 2]
     assert people.visits.tolist() == [2, 1, 1]
-    one = People.from_frame(frame, grid, lon="x", lat="y", crs="EPSG:3857")
+    one = People.from_frame(frame, grid, lon="x", lat="y", crs=grid.crs)
     assert (len(one), one.places) == (5, 1)
     assert one.cells.tolist() == [0, 2, 0, 15, -1]
     # As the grid counts them.
     inside = np.bincount(one.cells[:4], minlength=16)[cells_of(grid)]
-    points = read_points(frame, lon="x", lat="y", crs="EPSG:3857")
+    points = read_points(frame, lon="x", lat="y", crs=grid.crs)
     assert np.array_equal(inside, grid.count(points).counts)
 
 

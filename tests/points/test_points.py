@@ -136,9 +136,10 @@ def test_numbers_in_memory_are_not_copied() -> None:
 
 def test_what_was_guessed_is_said() -> None:
     taken = "The columns 'lon' and 'lat' were taken as the place."
-    assert read_points(FRAME, weight="n").notes == (taken,)
-    assert read_points(FRAME, lon="lon", lat="lat", weight="n").notes == ()
-    assert read_points(GEO, weight="n").notes == ()
+    rest = "2 columns were not read: who, t."
+    assert read_points(FRAME, weight="n").notes == (taken, rest)
+    assert read_points(FRAME, lon="lon", lat="lat", weight="n").notes == (rest,)
+    assert read_points(GEO, weight="n").notes == (rest,)
 
 
 @pytest.mark.parametrize("column", ["user_id", "User", "UserID", "device-id", "uid"])
@@ -526,6 +527,7 @@ def test_the_dirty_file(real_data: Callable[[str], Path]) -> None:
     points = read_points(path, lon="o_lon", time="o_t")
     assert len(points) == 7_624 - 1 - 534
     assert points.notes[1:] == (
+        "3 columns were not read: d_t, d_lon, d_lat.",
         "1 row without a coordinate (null or not a number) was left out.",
         "534 rows at longitude 0, latitude 0, which stands for a missing place, were left out.",
     )

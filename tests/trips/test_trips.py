@@ -131,6 +131,7 @@ def test_what_is_read_is_said() -> None:
     assert trips.notes == (
         "The columns 'o_lon' and 'o_lat' were taken as the origin, 'd_lon' and 'd_lat' as the "
         "destination.",
+        "3 columns were not read: s1_lon, s1_lat, who.",
         "1 row without a coordinate (null or not a number) was left out.",
         "1 row at longitude 0, latitude 0, which stands for a missing place, was left out.",
     )

@@ -27,6 +27,7 @@ from explorer.points.columns import (
     Place,
     candidates,
     listed,
+    not_read,
     unread_weights,
     unused_by_shape,
     unused_users,
@@ -234,6 +235,7 @@ def chosen(
     columns = (str(shapes),) if place is None else place.columns
     others = [name for name in names if name not in (*columns, weight)]
     notes += [*unused_by_shape(others, user, look), *unread_weights(names, weight)]
+    notes += not_read(names, (*columns, user or "", weight or ""), notes)
     wanted = Wanted(columns, place is None, in_degrees(known), user, weight, keep_zero)
     return wanted, known, notes
 

@@ -40,6 +40,7 @@ class Source(Protocol):
     """A table that has been looked at but not read."""
 
     names: tuple[str, ...]
+    column: GeometryColumn | None
     geometry: bool
     crs: pyproj.CRS | None
     notes: tuple[str, ...]

@@ -124,7 +124,7 @@ def test_a_link_to_another_page_goes_there(kind, address) -> None:
 def test_the_server_begins_each_page_with_what_is_about_its_data(kind, monkeypatch) -> None:
     begun, first = {}, []
 
-    def listen(shown, page, begin, *_rest):
+    def listen(shown, page, begin, *_rest, **_more):
         first.append(page)
         for each in (Explore, kind.page):
             each.served(shown, **begin)

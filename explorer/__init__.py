@@ -158,7 +158,7 @@ def _read(points: Any, columns: Any) -> Any:
     return import_module("explorer.points.reading").as_points(points, columns)
 
 
-# Grids and areas know no point: what they are given to count is read by a room that they do not
+# Grids and areas know no point: what they are given to count is read by a space that they do not
 # name, which is loaded here and only then.
 lend(_read)
 painter.lend(lambda: import_module("explorer.views.plotting"))

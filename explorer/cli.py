@@ -1,6 +1,6 @@
 """The command line: `dp-explorer COMMAND`, also as `python -m explorer COMMAND`.
 
-What a person can mend ends in one sentence on standard error and exit code 2, an interrupt in
+What a person can repair ends in one sentence on standard error and exit code 2, an interrupt in
 exit code 130. What takes time to load is imported where it is used: help loads the
 words of the commands and no library.
 """
@@ -31,7 +31,7 @@ from explorer.version import __version__
 PROGRAM = "dp-explorer"
 #: Seconds until an interrupt that came while numba compiled is tried again.
 _RETRY = 0.05
-#: Flags of other tools: the flag of a command that stands for it, and a sentence's end.
+#: Flags of other tools: the flag of a command that represents it, and a sentence's end.
 _OF_OTHER_TOOLS = {
     "--delta": ("", "releases have delta 0 (pure differential privacy), so leave it out."),
     "--rho": ("--epsilon", "budgets are epsilon, not rho of zCDP: give --epsilon alone."),
@@ -145,7 +145,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        Exit code: 0, 2 for what a person can mend, 130 for an interrupt.
+        Exit code: 0, 2 for what a person can repair, 130 for an interrupt.
     """
     if argv is None:
         # The process is a command's own: no file that it opens has a choice of GDAL's drivers.
@@ -168,7 +168,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         note(f"{PROGRAM}: interrupted.")
         return 130
     except BrokenPipeError:
-        # Whoever read the output has seen enough; Python must not flush into the closed pipe.
+        # Anyone who read the output has seen enough; Python must not flush into the closed pipe.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:

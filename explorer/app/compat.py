@@ -1,4 +1,4 @@
-"""Cures for faults of some versions of Panel and Bokeh, applied by a served page.
+"""Workarounds for faults of some versions of Panel and Bokeh, applied by a served page.
 
 Reports for upstream: ``notebooks/design/2026-11-27-reports-for-panel.md``.
 """
@@ -18,7 +18,7 @@ from explorer._compat import BOKEH_GE_310, PANEL_GE_110
 
 
 def apply() -> None:
-    """Apply the cures to this process; a second call changes nothing."""
+    """Apply the workarounds to this process; a second call changes nothing."""
     # Panel 1.9, 1.10: a handler that is put off runs without the lock of the document.
     Syncable._event_coroutine.lock = Syncable._change_coroutine.lock = True
     if not hasattr(document._dispatch_msgs, "original"):

@@ -90,7 +90,7 @@ def serve(
         its first screen, with the story's text below it
     class_only : serve the Class page and nothing else, so that a room of participants cannot open
         the truth; a teacher comes by an address with a key, which is said at the start
-    auth : file of names and passwords, see `read_passwords`: nobody comes in without; with
+    auth : file of names and passwords, see `read_passwords`: no one comes in without; with
         ``class_only`` teachers sign in in place of the key, and participants need none
     proxied : whether visitors come through a proxy that says where they are (the last address of
         ``X-Forwarded-For``), and in no other way
@@ -105,7 +105,7 @@ def serve(
     InputError
         For a city that is not in the catalogue, a port that is taken or not a port, an
         address that is not this computer's, an origin that is not one host, a file of passwords
-        that others can read or that is none, a scenario beside the class alone, or a call in a
+        that others can read or that is none, a scenario next to the class alone, or a call in a
         process that a sweep has started.
     """
     # Exact modules are loaded inside: this one may be loaded where nothing exact may be.
@@ -183,7 +183,7 @@ def _told_if_long(say: Callable[[str], None]) -> Iterator[None]:
 
 def _refuse_in_a_worker() -> None:
     # Processes of a sweep read the script of their parent again, under the name "__mp_main__" (in
-    # the parent that stands for "__main__") and before they know of a parent.
+    # the parent that represents "__main__") and before they know of a parent.
     script = getattr(sys.modules.get("__mp_main__"), "__name__", "__main__")
     if script == "__mp_main__" or multiprocessing.parent_process() is not None:
         raise InputError(
@@ -226,7 +226,7 @@ def _listen(
     is ``ready``, the page ``first`` is got ready once the server listens.
     """
     port, hosts = where
-    # Checks for whoever writes a page, a tenth of the time of opening one: tests make them.
+    # Checks for anyone who writes a page, a tenth of the time of opening one: tests make them.
     bokeh.perform_error_diagnostics.set_value(False)
     bokeh.perform_document_validation.set_value(False)
     pages = {page.key: page for page in shown}
@@ -237,7 +237,7 @@ def _listen(
         names = [name for name in own_names(address) if name and "[" not in name]
         origins = allowed_origins(names, hosts, port)
         reach = Reach(address, port, tuple(origins))
-        # A page that stands alone has no bar of pages.
+        # A page that is alone has no bar of pages.
         links = shown if len(shown) > 1 else ()
         before = admission.gates(port, routes, [page.address for page in registry.PAGES])
 
@@ -277,7 +277,7 @@ def _listen(
             admin=False,
             verbose=False,
             extra_patterns=[health(lambda: _state(server)), *before.forms],
-            # What proves somebody stays out of the token that stands in a page.
+            # What proves someone stays out of the token that is in a page.
             exclude_cookies=[*before.cookies],
             exclude_headers=["Cookie"],
             transforms=[HEADERS],

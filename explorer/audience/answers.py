@@ -66,7 +66,7 @@ def _of(exhibit: Exhibit, asked: Any) -> list[dict[str, Any]]:
         return []
     crs = None if isinstance(asked, RangeQueries) else 4326
     with warnings.catch_warnings():
-        # It is said beside the answer.
+        # It is said next to the answer.
         warnings.simplefilter("ignore", OutsideWarning)
         answers = release.answer(asked, crs=crs)
         touched = release.touched(asked) if crs is None else None
@@ -108,7 +108,7 @@ def range_in_words(value: float, half: float, exact: bool) -> str:
 
 
 def size_in_words(value: float, half: float) -> str:
-    """How large noise is beside a number."""
+    """How large noise is next to a number."""
     part = half / value if value > 0 else np.inf
     if part >= LOST:
         return words("size large")

@@ -40,7 +40,7 @@ class Changed(Exception):
 
 
 class Held:
-    """A file that is held open: what is read is what was verified, whatever stands at its name.
+    """A file that is held open: what is read is what was verified, whatever is at its name.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class Held:
             raise Changed
 
     def pieces(self) -> Iterator[bytes]:
-        """Its bytes; raises `Changed` once somebody has written to it."""
+        """Its bytes; raises `Changed` once someone has written to it."""
         at = 0
         while at < self.size:
             if _stamp(os.fstat(self._file)) != self._stamp:
@@ -91,7 +91,7 @@ class Held:
 
     @property
     def is_there(self) -> bool:
-        """Whether it stands at its name as it was."""
+        """Whether it is at its name as it was."""
         with contextlib.suppress(OSError):
             return _stamp(self.path.lstat()) == self._stamp
         return False
@@ -164,7 +164,7 @@ class Exhibit:
 
     @property
     def is_there(self) -> bool:
-        """Whether all its files stand where they were, as they were."""
+        """Whether all its files are where they were, as they were."""
         return all(each.is_there for each in self.files.values())
 
     @cached_property

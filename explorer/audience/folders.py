@@ -64,7 +64,7 @@ def release_folders(named: Sequence[str | Path]) -> list[Path]:
     for each in named:
         if not Path(each).expanduser().is_dir():
             raise InputError(f"There is no folder {each}: name one that was published.")
-        # Who names a link knows where it leads; what lies in the folder may come from others.
+        # Who names a link knows where it leads; what is in the folder may come from others.
         root = Path(each).expanduser().resolve()
         found |= dict.fromkeys(_inside(root))
     if len(found) > MOST:
@@ -85,7 +85,7 @@ def _inside(root: Path) -> list[Path]:
             )
     if any(entry.name == MANIFEST for entry in entries):
         return [root]
-    # A link to a release beside it would show that twice.
+    # A link to a release next to it would show that twice.
     folders = [entry for entry in entries if entry.is_dir() and not entry.is_symlink()]
     folders = [entry for entry in folders if not entry.name.startswith(".")]
     if not folders:

@@ -146,7 +146,7 @@ class File(Answer):
         except (Changed, TimeoutError, StreamClosedError) as error:
             if isinstance(error, Changed) and not begun:
                 raise
-            # Half a file is none: whoever still reads sees that it is not whole.
+            # Half a file is none: anyone who still reads sees that it is not whole.
             self.detach().close()
 
 
@@ -171,7 +171,7 @@ class Health(Answer):
         self.house, self._ask = house, ask
 
     def get(self) -> None:
-        """Answer as JSON, which nobody keeps."""
+        """Answer as JSON, which no one keeps."""
         self.set_header("Cache-Control", "no-store")
         self.finish(dict(self._ask()))
 

@@ -16,7 +16,7 @@ from explorer.releases.answers import Z95
 
 
 def place_of(asked: Mapping[str, str], exhibit: Exhibit) -> int:
-    """Which leaf lies under "at", x and y in metres.
+    """Which leaf is under "at", x and y in metres.
 
     Raises
     ------

@@ -29,7 +29,7 @@ MOST_CONNECTIONS, MOST_OF_ONE = 1_500, 600
 PAGES, PAGES_AT_ONCE = 30.0, 150
 #: Requests of one address a second and at once.
 REQUESTS, REQUESTS_AT_ONCE = 300.0, 900
-#: Bytes of a question, and of what stands before it.
+#: Bytes of a question, and of what is before it.
 _MOST_BODY, _MOST_HEAD = 32_000, 16_000
 #: Seconds for which a connection may be silent, and for a question to arrive.
 _SILENT, _SLOW = 65.0, 15.0
@@ -47,7 +47,7 @@ class Server(HTTPServer):
         self.open: Counter[str] = Counter()
 
     def handle_stream(self, stream: IOStream, address: tuple[Any, ...]) -> None:
-        """Take a connection, or close it at once where nobody else is taken."""
+        """Take a connection, or close it at once where no one else is taken."""
         if len(self._connections) >= 2 * MOST_CONNECTIONS:
             stream.close()
             return

@@ -154,7 +154,7 @@ def _own(exhibit: Exhibit) -> list[dict[str, Any]]:
         if shape is not None:
             rings = shapely.get_rings(shape)
             corners = shapely.get_coordinates(rings[0])[:-1].round(2).tolist()
-            # What has holes or parts, or more corners than a hand draws, stands in the report.
+            # What has holes or parts, or more corners than a hand draws, is in the report.
             if len(rings) > 1 or len(corners) > _MOST_CORNERS:
                 continue
             area = {"name": area["name"], "shape": corners}

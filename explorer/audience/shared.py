@@ -114,7 +114,7 @@ class Shared:
         self.made = 0
 
     async def get(self, key: Hashable, address: str, make: Callable[[], bytes]) -> bytes:
-        """What stands under a key, made where nobody has asked for it lately.
+        """What is under a key, made where no one has asked for it lately.
 
         Raises
         ------
@@ -129,7 +129,7 @@ class Shared:
         if task is None:
             task = asyncio.get_running_loop().create_task(self._make(key, address, make))
             self._under_way[key] = task
-        # Who leaves takes it from nobody else.
+        # Who leaves takes it from no one else.
         return await asyncio.shield(task)
 
     async def _make(self, key: Hashable, address: str, make: Callable[[], bytes]) -> bytes:

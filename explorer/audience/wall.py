@@ -1,7 +1,7 @@
 """The wall of a process for others: what may hold exact numbers cannot be loaded in it.
 
 Nothing in this room asks for it. So this stops what should never happen: a later change that would,
-or somebody who has found a way to have a module loaded.
+or someone who has found a way to have a module loaded.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-#: Rooms of this library that a process for others may load; any other is exact.
+#: packages of this library that a process for others may load; any other is exact.
 ROOMS = (
     *("errors", "version", "compiled_code", "grid", "releases", "queries", "views"),
     *("publish", "serving", "audience"),
@@ -29,7 +29,7 @@ class Wall:
 
 
 def beyond(name: str) -> bool:
-    """Whether a module stands beyond the wall.
+    """Whether a module is beyond the wall.
 
     >>> beyond("explorer.points.truth"), beyond("explorer.releases.release"), beyond("opendp.mod")
     (True, False, True)

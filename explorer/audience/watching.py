@@ -1,7 +1,7 @@
 """What begins and watches the server for others: it verifies, opens the door, and begins again.
 
-The sockets are opened here. So whoever comes while the process that answers is begun anew, after
-somebody or the system has killed it, waits a moment and is answered.
+The sockets are opened here. So anyone who comes while the process that answers is begun anew, after
+someone or the system has killed it, waits a moment and is answered.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def serve(settings: Settings, say: Callable[[str], None] = print) -> None:
     try:
         shown = _all_verified(folders)
     finally:
-        # No process that can read every format stays beside the server.
+        # No process that can read every format stays next to the server.
         reading.stop()
     for each in shown:
         name = "".join(filter(str.isprintable, Path(each.folder).name))

@@ -19,7 +19,7 @@ from explorer.audience.wall import build
 
 
 def run(settings: dict[str, Any], sockets: list[socket.socket]) -> None:
-    """Serve until told to stop, or until whoever began this process has gone."""
+    """Serve until told to stop, or until anyone who began this process has gone."""
     build()
     # Inside: behind the wall.
     from explorer.audience.exhibits import Exhibition
@@ -65,7 +65,7 @@ def more_files() -> None:
 
 
 def _end_with_the_other(listening: Any) -> None:
-    """End when standard input does: whoever holds the other end is not there any more."""
+    """End when standard input does: anyone who holds the other end is not there any more."""
 
     def wait() -> None:
         # Not by its file, which Python locks when it ends.

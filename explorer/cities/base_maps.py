@@ -16,7 +16,7 @@ from explorer.errors import InputError
 from explorer.grid.base_map import LONGEST, BaseMap
 from explorer.grid.polygon_files import SUFFIXES, read_frame
 
-#: What stands between a city's key and the ending in the name of its base map.
+#: What is between a city's key and the ending in the name of its base map.
 MIDDLE = ".base_map"
 # Files of known data that hold public boundaries, and the column of the areas that are named.
 _KNOWN = {"great-britain": ("gb_districts.parquet", "region")}

@@ -31,7 +31,7 @@ def cities() -> dict[str, City]:
     """Return the cities that can be shown, by key; the made-up one is the first.
 
     Known files (`cities.toml`) appear where a folder of `folders` holds them, and, without a
-    local file, where they can be downloaded. Other files appear with a description beside them,
+    local file, where they can be downloaded. Other files appear with a description next to them,
     ``NAME.city.toml``, see `data/README.md`. A description that cannot be used is left out with a
     warning that says why.
 
@@ -70,7 +70,7 @@ def folders() -> list[Path]:
     """Return the folders where files of cities are looked for.
 
     The one that the environment variable ``EXPLORER_DATA`` names, and nothing else; without it
-    ``data`` and ``../shared/data`` beside the checkout (or the working directory).
+    ``data`` and ``../shared/data`` next to the checkout (or the working directory).
     """
     named = os.environ.get("EXPLORER_DATA")
     if named:

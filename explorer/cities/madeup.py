@@ -1,8 +1,8 @@
 """A made-up city of a million points: for trying everything without anybody's data.
 
-Port Amber lies in the open Atlantic, at 40 degrees north and 30 west, where there is no land. Its
+Port Amber is in the open Atlantic, at 40 degrees north and 30 west, where there is no land. Its
 plan is fixed (`madeup_plan`); a seed only decides where its people are. It has what makes real
-cities hard for a private map: empty sea and country beside a dense centre, sub-centres, corridors
+cities hard for a private map: empty sea and country next to a dense centre, sub-centres, corridors
 along roads, streets, parks, an airport and villages.
 """
 
@@ -127,7 +127,7 @@ def _raster() -> _Raster:
     blocked = plan.in_water(x, y) | plan.in_park(x, y)
     density[blocked] = 0.0
     near = binary_dilation(blocked.reshape(_RASTER, _RASTER), iterations=2).ravel()
-    # Whole numbers, so that a last bit of exp on another machine moves nobody.
+    # Whole numbers, so that a last bit of exp on another machine moves no one.
     sums = np.cumsum(np.rint(density * 1e6))
     seeds, streets = _districts(town_rng)
     district = cKDTree(seeds).query(np.column_stack([x, y]))[1]

@@ -1,7 +1,7 @@
 """The plan of Port Amber, a city that does not exist: water, parks, districts and roads.
 
 Everything is drawn by hand in kilometres east and north of the centre, on a square of 24 km. The
-functions take arrays and give arrays; nobody lives here yet, see `madeup`.
+functions take arrays and give arrays; no one lives here yet, see `madeup`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-# Half the side of the square, km. The public grid of 20 km lies inside it.
+# Half the side of the square, km. The public grid of 20 km is inside it.
 HALF = 12.0
 
 # Middle x, y, half axes, angle (degrees), and 1 for an ellipse or 0 for a rectangle.
@@ -29,7 +29,7 @@ PARKS = (
     (7.10, -0.85, 0.85, 0.60, 80.0, 1),
 )
 
-# Runways and the fields around them: nobody there, though the terminal beside them is crowded.
+# Runways and the fields around them: no one there, though the terminal next to them is crowded.
 AIRFIELD = (6.35, -6.15, 1.55, 0.42, 24.0, 0)
 TERMINAL = (6.05, -5.48)
 
@@ -101,7 +101,7 @@ def coast(y: Floats) -> Floats:
     cape = -2.1 * np.exp(-(((y - 3.1) / 1.2) ** 2)) - 1.2 * np.exp(-(((y + 5.2) / 1.0) ** 2))
     # Inlets of ever smaller size.
     coves = 0.22 * np.sin(2.3 * y + 0.4) + 0.10 * np.sin(6.1 * y + 1.0) + 0.04 * np.sin(15.0 * y)
-    # Docks: two straight basins cut into the shore beside the centre.
+    # Docks: two straight basins cut into the shore next to the centre.
     docks = 0.38 * ((np.abs(y - 0.05) < 0.07) | (np.abs(y - 0.42) < 0.06))
     return -5.0 - 0.20 * y + 0.9 * np.sin(y / 3.1 + 0.6) + bay + cape + coves + docks
 

@@ -116,7 +116,7 @@ class _Town:
         self.centres = self._nearest(cx, cy)
         self.terminal = self._nearest(*np.array([madeup_plan.TERMINAL]).T)[0]
         self.home = rng.integers(0, len(self.x), _PEOPLE)
-        # A centre draws people by its size and less from afar; work lies somewhere in it.
+        # A centre draws people by its size and less from afar; work is somewhere in it.
         away = np.hypot(self.x[self.home, None] - cx, self.y[self.home, None] - cy)
         sums = np.cumsum(np.rint(1e6 * share * np.exp(-away / 5.0)), axis=1)
         chosen = (rng.random(_PEOPLE)[:, None] * sums[:, -1:] >= sums).sum(axis=1)
@@ -154,7 +154,7 @@ class _Town:
     def _towards(self, rng: np.random.Generator, start: Ints, dx: Floats, dy: Floats) -> Ints:
         """Some address in the square that lies (dx, dy) km from each start, (n,).
 
-        Where nobody lives the way is made shorter, at the last down to the start's own square.
+        Where no one lives the way is made shorter, at the last down to the start's own square.
         """
         found, open_, part = start.copy(), np.arange(len(start)), 1.0
         luck = rng.random(len(start))
@@ -193,7 +193,7 @@ def _addresses(rng: np.random.Generator, n: int) -> tuple[Floats, Floats]:
 
 
 def _square(x: Floats, y: Floats) -> Ints:
-    """Number of the square of each place, (n,); what lies beyond the plan belongs to its edge."""
+    """Number of the square of each place, (n,); what is beyond the plan belongs to its edge."""
     col, row = (
         np.clip(((v + madeup_plan.HALF) / _SQUARE).astype(np.int64), 0, _ACROSS - 1) for v in (x, y)
     )

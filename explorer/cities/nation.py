@@ -69,12 +69,12 @@ def points(n: int = 1_000_000, seed: int = SEED) -> Points:
 def row_group(k: int, rows: int = GROUP, seed: int = SEED) -> tuple[Floats, Floats]:
     """Longitudes and latitudes of row group k, (rows,) each, from SeedSequence([seed, 1, k]).
 
-    Some lie in the sea beside the coast, as in any real file.
+    Some lie in the sea next to the coast, as in any real file.
     """
     rng = np.random.default_rng(np.random.SeedSequence([seed, 1, k]))
     plan = nation_plan.plan()
     rural = int(rows * _RURAL)
-    # Whole numbers, so that a last bit of a sum on another machine moves nobody.
+    # Whole numbers, so that a last bit of a sum on another machine moves no one.
     sums = np.cumsum(np.rint(1e9 * plan.share)).astype(np.int64)
     town = np.searchsorted(sums, rng.integers(0, sums[-1], rows - rural), side="right")
     # Dense in the middle, with a long tail: bell-shaped, times a spread that is now and then large.

@@ -1,7 +1,7 @@
 """The plan of the Amber Isles, a nation that does not exist: coasts, districts, towns.
 
-It lies in the open Atlantic around 45 degrees north and 35 west, where there is no land. Everything
-follows from the numbers in this file; nobody's boundaries and nobody's data went into it.
+It is in the open Atlantic around 45 degrees north and 35 west, where there is no land. Everything
+follows from the numbers in this file; no one's boundaries and no one's data went into it.
 """
 
 from __future__ import annotations

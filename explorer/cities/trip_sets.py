@@ -152,7 +152,7 @@ def trip_sets() -> dict[str, TripSet]:
 
 
 def known_files() -> dict[str, TripSet]:
-    """The sets of trips that stand in files, by key, whether they are here or not."""
+    """The sets of trips that are in files, by key, whether they are here or not."""
     found = {}
     text = (Path(__file__).parent / "trip_sets.toml").read_text("utf8")
     for table in tomllib.loads(text)["trips"]:

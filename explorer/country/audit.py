@@ -56,7 +56,7 @@ class Case:
     changes : records, (k, 2) each, that neighbours have besides
     bound : most records of one unit
     style, seed : of the outcomes
-    grade : whether the source stands for OpenDP's own
+    grade : whether the source represents OpenDP's own
     """
 
     settings: dict[str, Any]
@@ -176,7 +176,7 @@ def replay_cases(numbers: Iterable[int], seed: int = 0) -> Finding:
 
 
 def try_case(case: Case, files: bool = False) -> Finding:
-    """Replay a case on all its neighbours, and on nobody, and on others.
+    """Replay a case on all its neighbours, and on no one, and on others.
 
     Parameters
     ----------
@@ -218,7 +218,7 @@ def try_case(case: Case, files: bool = False) -> Finding:
 
 
 def _check_books(release: Any, units: int) -> None:
-    """What the dearest path spent, maps inside areas too, is the whole budget."""
+    """What the most expensive path spent, maps inside areas too, is the whole budget."""
     dearest = int(release.tree.path_spent.sum(axis=1).max())
     if dearest != units or release.units != units or budget(release.epsilon) != units:
         raise Breach(f"the books show {dearest} of {units} units spent on the dearest path")

@@ -117,7 +117,7 @@ def by_cells(release: CountryRelease, windows: Windows) -> Floats:
 
 
 def national_land(windows: Windows) -> Floats:
-    """Share of every cell of the lattice that lies in any area, (rows, cols)."""
+    """Share of every cell of the lattice that is in any area, (rows, cols)."""
     land = np.zeros(windows.grid.shape)
     for area in range(len(windows.areas)):
         window = windows.of([area])

@@ -55,7 +55,7 @@ class Country(Mechanism):
     that is left on the path). ``Country.paper_as_printed()`` is that.
 
     Departures, each measured on Great Britain: budgets that are best once least squares follows
-    (erratum a); a count of its own for every area beside its map (erratum d: HTF's leaves alone
+    (erratum a); a count of its own for every area next to its map (erratum d: HTF's leaves alone
     make it 3.6 times worse); counts combined by inverse variance and made consistent by least
     squares, without negative ones; maps clipped to the public land of their area; no threshold,
     which made districts worse at every value. An only child is the same people as its parent and
@@ -369,7 +369,7 @@ def with_totals(record: Transcript, ids: Ints, maps: tuple[AreaMap | None, ...])
 
 
 def as_drawn(record: Transcript) -> Estimate:
-    """Every area's own draws as they are; those without any are the sum of what lies in them."""
+    """Every area's own draws as they are; those without any are the sum of what is in them."""
     noisy, precision = record.counts()
     value, variance = noisy.copy(), np.zeros(len(record))
     for i in range(len(record) - 1, -1, -1):

@@ -26,7 +26,7 @@ class Outlook:
     Attributes
     ----------
     sd : (m,) standard deviation of the noise, taking of every area that is cut through its share
-        of the land; what lies unevenly inside such an area comes on top
+        of the land; what is unevenly inside such an area comes on top
     whole : (m,) areas that lie wholly inside
     cut : (m,) areas that the question cuts through: how far it is off the tree
     """

@@ -36,7 +36,7 @@ Floats = NDArray[np.float64]
 SEEDS, QUICK_SEEDS = 5, 3
 #: Draws a seed of counts alone, which cost little and spread much.
 DRAWS = 8
-#: Centres of the squares of Fig. 9 that stand for the paper's cities; the first two are quick.
+#: Centres of the squares of Fig. 9 that represent the paper's cities; the first two are quick.
 CITIES = {
     "London": (-0.1276, 51.5072),
     "Birmingham": (-1.8904, 52.4862),

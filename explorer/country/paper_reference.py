@@ -1,4 +1,4 @@
-"""Errors of a country beside those of another program, measured on the same accidents.
+"""Errors of a country next to those of another program, measured on the same accidents.
 
 Two means agree when they differ by at most 3 standard errors of their difference, or by at most
 10 % of the reference: rectangles, lattice and dice are other ones.
@@ -40,7 +40,7 @@ _TITLES = {"htf": "HTF", "mosaic": "Mosaic"}
 
 @dataclass(frozen=True)
 class Pair:
-    """One mean error of ours beside that of the reference, each with its standard error."""
+    """One mean error of ours next to that of the reference, each with its standard error."""
 
     what: str
     ours: float
@@ -61,7 +61,7 @@ Asked = tuple[str, Callable[[], NDArray[np.float64]], Any]
 def compare(
     folder: str | Path, bench: CountryBench, progress: Progress | None = None
 ) -> list[Pair]:
-    """Mean relative errors of districts and of rectangles in cities beside the reference.
+    """Mean relative errors of districts and of rectangles in cities next to the reference.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Bias: whether a mechanism makes large regions too full, and how much of an error comes back.
 
 What a release is off by differs from draw to draw; its mean, the bias, comes back in every draw: a
-leaf's count lies in it otherwise than the release says.
+leaf's count is in it otherwise than the release says.
 """
 
 from __future__ import annotations

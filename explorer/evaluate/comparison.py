@@ -1,4 +1,4 @@
-"""Mechanisms beside each other on one's own boxes or polygons: a table of every single answer."""
+"""Mechanisms next to each other on one's own boxes or polygons: a table of every single answer."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@
 | leaves | leaves of the release |
 | seconds | processor time from exact counts to a map that can be asked |
 | version | of this software |
-| data | beginning of the matrix's SHA-256: tells two versions of a city apart |
+| data | beginning of the matrix's SHA-256: distinguishes two versions of a city |
 | task | hash of everything the outcome depends on |
 
 The figures compare with exact counts, and `data` and `task` carry hashes of them, by which whoever

@@ -182,7 +182,7 @@ def _in_processes(
     cancel: Flag | None,
     workers: int,
 ) -> Iterator[Run]:
-    # "spawn" is the one way that is the same everywhere and safe beside an app's threads. The
+    # "spawn" is the one way that is the same everywhere and safe next to an app's threads. The
     # matrix goes through a pipe, once for each worker: unlike a file, a pipe leaves nothing behind.
     matrix_parts = (matrix.counts, matrix.grid, matrix.contribution_bound, matrix.unit)
     every = None if matrix.unclipped is None else matrix.unclipped.counts

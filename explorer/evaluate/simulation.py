@@ -93,7 +93,7 @@ class Question:
 
 def about_boxes(release: Release, rectangles: ArrayLike | RangeQueries) -> Question:
     """The counts of boxes, as people write those of the release's domain."""
-    # Only a question smaller than one cell is told apart: for a polygon its box is enough.
+    # Only a question smaller than one cell is distinguished: for a polygon its box is enough.
     boxes = rectangles.boxes if isinstance(rectangles, RangeQueries) else rectangles
     boxes = release.domain.to_cells(boxes)
     cells = np.prod(boxes[:, 1] - boxes[:, 0], axis=1)
@@ -159,7 +159,7 @@ def simulate(
 
 
 def reruns(release: Release, source: StandIn, runs: int, seed: int = 0) -> Iterator[Release]:
-    """The release drawn again, run by run, from what stands in for its records.
+    """The release drawn again, run by run, from what is in for its records.
 
     `rebuild` says with which mechanism. The noise of a preview with a small seed is never used.
     """

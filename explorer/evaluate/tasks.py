@@ -119,7 +119,7 @@ def plan(
 
 
 def _plain(declared: param.Parameter, value: Any) -> Any:
-    """A value in the one form that JSON is to see: a default of 10 may stand for 10.0."""
+    """A value in the one form that JSON is to see: a default of 10 may represent 10.0."""
     real = isinstance(declared, param.Number) and not isinstance(declared, param.Integer)
     return float(value) if real and value is not None else value
 

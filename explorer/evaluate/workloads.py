@@ -6,7 +6,7 @@
     cells             every cell once: what the map itself is off by
     total             the whole map
 
-"htf" stands for the first four, "ag" for q1 to q6. A name and a seed give the same boxes every
+"htf" represents the first four, "ag" for q1 to q6. A name and a seed give the same boxes every
 time, whatever else is asked for. On trips, of any number of axes, they are others:
 
     random              per axis two different edges, uniform ("random shape and size", trips-2022)
@@ -46,7 +46,7 @@ TRIP_NAMES = ("random", "cov1", "cov5", "cov10", "near10", "near25", "place")
 
 @dataclass(frozen=True, eq=False)
 class Workload:
-    """A named set of n boxes, some of which may stand for a polygon inside them.
+    """A named set of n boxes, some of which may represent a polygon inside them.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class Workload:
         Raises
         ------
         InputError
-            For bad rectangles, shapes that are no polygons, and for one that lies wholly outside
+            For bad rectangles, shapes that are no polygons, and for one that is wholly outside
             the grid: its answer is 0, whatever the mechanism.
 
         Examples

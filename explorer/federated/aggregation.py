@@ -3,7 +3,7 @@
 After Bell et al., Secure single-server aggregation with (poly)logarithmic overhead (2020), for a
 server that is honest but curious, with vetted primitives (X25519, HKDF, ChaCha20-Poly1305,
 ChaCha20); Shamir's sharing and the graph are our own (`shamir`, `graph`). All parties run in one
-process here: it shows what each of them sees, and protects nobody from whoever runs the process.
+process here: it shows what each of them sees, and protects no one from anyone who runs the process.
 
 0 keys      two X25519 pairs each: one for boxes, one for masks, made from a seed a_i
 1 shares    of a_i and of a self-mask's seed b_i, t of k, in a box for every neighbour

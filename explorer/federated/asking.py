@@ -212,7 +212,7 @@ class Asking:
             self._asked += number
             return chosen
         found = sample(self._random, self.number, number)
-        # Where all take part, nobody has to say in which order.
+        # Where all take part, no one has to say in which order.
         return found if self.number == len(self.__people) else self._session[found]
 
     @property

@@ -7,7 +7,7 @@ it, also where one person of a declared number is not there at all. The loss ove
 the shares of corrupt people taken off, is at most epsilon; so is what the books of the rounds show
 for one person.
 
-Given the sums, what is public depends on no place. So the sums are forced on nobody's places, too:
+Given the sums, what is public depends on no place. So the sums are forced on no one's places, too:
 a decision that reads exact counts then goes another way, however few neighbours would turn it.
 """
 
@@ -145,9 +145,9 @@ def published(case: Case, people: People, record: Hook, saved: bool = False) -> 
 
 
 def _who_tells(case: Case, recorder: Recorder, public: tuple[Any, ...]) -> tuple[int, str] | None:
-    """Somebody whose place shows in what is public though all sums are the same, and in what.
+    """Someone whose place shows in what is public though all sums are the same, and in what.
 
-    The sums are forced on people of whom the first k have places. If nobody's places give
+    The sums are forced on people of whom the first k have places. If no one's places give
     something else than all, there is a k where one person more turns it: two neighbours.
     """
 
@@ -185,7 +185,7 @@ def decided(case: Case) -> Any:
 
 
 def _neighbours(case: Case, recorder: Recorder) -> tuple[int, ...]:
-    """The persons of a case, the last of them being whoever is heard most often."""
+    """The persons of a case, the last of them being anyone who is heard most often."""
     heard = [shard.members[shard.there] for shard in recorder.shards if shard.exact is not None]
     if not heard:
         return case.persons

@@ -186,7 +186,7 @@ def _settings(algorithm: str, people: People, choose: Chooser) -> dict[str, Any]
     epsilon = least * (8 / least) ** (choose.whole(0, 1000) / 1000)
     dropped = _one_of(choose, (0.0, 0.0, 0.05, 0.1, 0.3))
     corrupt = 0.0 if dropped > 0.2 else _one_of(choose, (0.0, 0.0, 0.05, 0.3))
-    # A shard of few has nobody honest left for sure if many may fail.
+    # A shard of few has no one honest left for sure if many may fail.
     fewest = 2 if dropped == corrupt == 0 else 60
     size = _one_of(choose, (fewest, 60, 200, 1_000, 10_000))
     asked = _one_of(choose, (None, None, len(people), max(60, 2 * len(people) // 3)))
@@ -264,7 +264,7 @@ def _with_places(people: People) -> Ints:
 def _turn(case: Case, look: Look, choose: Chooser) -> int:
     """How many of the people need places for the last one's to turn what `look` sees.
 
-    From nobody on or from any number, since a run turns at more than one.
+    From no one on or from any number, since a run turns at more than one.
     """
     many = len(case.people)
     few = choose.whole(0, 1) and choose.whole(0, many - 2)

@@ -129,7 +129,7 @@ def levels(
             heard = session.ask(
                 KeyTree.even(session.depth, number), session.people, units, fresh=False
             )
-            # What nobody answered says nothing, though its sums are 0 without any noise.
+            # What no one answered says nothing, though its sums are 0 without any noise.
             variance = heard.noise**2 if heard.answered else math.inf
             squares = float(np.sum(heard.sums**2)) - len(heard.sums) * variance - heard.answered
             level = Level(number, heard.sums, variance, squares, heard.answered)
@@ -145,7 +145,7 @@ def least(found: Sequence[Level], depth: int) -> Level:
     Raises
     ------
     InputError
-        If nobody was heard at any level.
+        If no one was heard at any level.
     """
     heard = [level for level in found if level.answered]
     check_heard(len(heard))
@@ -155,7 +155,7 @@ def least(found: Sequence[Level], depth: int) -> Level:
 def agreeing(found: Sequence[Level]) -> list[Level]:
     """Least squares over complete levels: the best estimates that add up.
 
-    A level of infinite variance, of which nobody was heard, follows from the others.
+    A level of infinite variance, of which no one was heard, follows from the others.
     """
     scale = [max(level.answered, 1) for level in found]
     z = [level.sums / m for level, m in zip(found, scale, strict=True)]

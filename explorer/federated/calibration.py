@@ -53,7 +53,7 @@ def epsilon_of(sigma: float, sensitivity: int = 1) -> float:
 def shards(asked: int, size: int) -> int:
     """How many shards of at most `size` people are made of those asked, ceil(asked / size).
 
-    Nobody is alone in a shard: of an odd number two by two, three are together.
+    No one is alone in a shard: of an odd number two by two, three are together.
 
     >>> shards(10_001, 10_000), shards(7, 2), shards(1, 2)
     (2, 3, 1)
@@ -78,7 +78,7 @@ def fewest(size: int, dropped: float) -> int:
 
     Where the normal law is too far from the binomial one, so few that with independent dropouts
     1e-4 of the shards or fewer are refused: P(Binomial(n, 1 - d) < fewest) <= 1e-4. At least 1,
-    which a shard of nobody does not have.
+    which a shard of no one does not have.
 
     >>> fewest(100, 0.1), fewest(1000, 0.1), fewest(10_000, 0.1)
     (77, 862, 8880)
@@ -101,7 +101,7 @@ def honest(size: int, dropped: float, corrupt: float) -> int:
     Raises
     ------
     InputError
-        If nobody honest is left.
+        If no one honest is left.
 
     >>> honest(10_000, 0.1, 0.05)
     8380
@@ -142,7 +142,7 @@ def epsilon_of_fewer(epsilon: float, part: float) -> float:
 def floor_of_fewer(part: float) -> float:
     """What `epsilon_of_fewer` tends to as epsilon goes to 0: ln((1 - a) / a) below a half, else 0.
 
-    No amount of noise a person mends it: too few of the shares are there at all.
+    No amount of noise a person repairs it: too few of the shares are there at all.
 
     >>> round(floor_of_fewer(0.3), 3), floor_of_fewer(0.6)
     (0.847, 0.0)
@@ -170,7 +170,7 @@ def tail(epsilon: float, k: int, shape: float = 1.0) -> float:
     Returns
     -------
     float
-        Infinite where q g reaches 1, as long as k is small beside (r - 1) / epsilon.
+        Infinite where q g reaches 1, as long as k is small next to (r - 1) / epsilon.
 
     >>> round(math.exp(tail(1.0, 20)) * 1e9, 6) == round(
     ...     math.exp(-20) / (1 + math.exp(-1)) * 1e9, 6
@@ -218,7 +218,7 @@ def lowest(
 
 
 def bits(size: int, low: int, sensitivity: int = 1) -> int:
-    """Bits of a counter of a shard's sum, which lies in [-L, S n + L]: ceil(log2(S n + 2 L + 1)).
+    """Bits of a counter of a shard's sum, which is in [-L, S n + L]: ceil(log2(S n + 2 L + 1)).
 
     >>> bits(1000, lowest(1.0, 64, 1)), bits(10_000, lowest(1.0, 27_454, 49))
     (11, 14)

@@ -40,7 +40,7 @@ def gathered(
     crs: Any = None,
 ) -> Gathered:
     """Read a table of visits; see `People.from_frame`."""
-    # Any values may stand in the column of times, and go along with their rows.
+    # Any values may be in the column of times, and go along with their rows.
     points = read_points(frame, lon=lon, lat=lat, crs=crs, user=user, weight=visits, time=attribute)
     if points.crs is None and grid.crs is not None:
         raise InputError("These places have no CRS: name it with crs=... to find their cells.")
@@ -66,7 +66,7 @@ def _refuse_nameless(frame: Any, user: Any, lon: str | None, lat: str | None, cr
     """
     there = ""
     if isinstance(frame, str | Path):
-        # The column as it stands in the file; of rows without a place nobody is made.
+        # The column as it is in the file; of rows without a place no one is made.
         ids = read_points(frame, lon=lon, lat=lat, crs=crs, time=user).time
         there = " of those with a place"
     else:

@@ -168,7 +168,7 @@ class Inverse:
                 return found
 
     def _found(self, prefix: int, length: int) -> int | None:
-        # U lies in [prefix, prefix + 1) 2^-length, and so does nothing that is decided.
+        # U is in [prefix, prefix + 1) 2^-length, and so does nothing that is decided.
         bits = length + self._guard
         below, above = prefix << self._guard, (prefix + 1) << self._guard
         count = 0

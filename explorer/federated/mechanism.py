@@ -48,19 +48,19 @@ class Federated(Settings):
     2 as printed, "mended" the same with its errata mended; the others are what the paper compares
     with, see `baselines`.
 
-    Privacy: pure epsilon for whoever gets the release. How many people take part is public, so a
+    Privacy: pure epsilon for anyone who gets the release. How many people take part is public, so a
     release without a seed needs one of two things. Either a person declares the number (`people`
     given): so many take part whatever the data holds, those who are not there with a vector of
     zeros, and adding or removing one person is one step. Or the exact number is published by
     consent (`people_are_public=True`): then a person's vector becoming zero is one step, and that
-    somebody is on the grid at all is not protected. Another place in place of hers is two steps.
+    someone is on the grid at all is not protected. Another place in place of hers is two steps.
     What a release from here may not claim: that places stayed with people. One process holds them
     all; it simulates.
 
     Counts are scaled to all who take part. Their standard deviations are estimates, because sums of
     a part of the people sample, and joined rounds have no closed form: `sd_exact` is False.
 
-    A grid that is no square of a power of two fills the beginning of one; nobody is outside it.
+    A grid that is no square of a power of two fills the beginning of one; no one is outside it.
 
     Examples
     --------
@@ -150,7 +150,7 @@ class Federated(Settings):
         Raises
         ------
         InputError
-            For what holds no people, an `rng` that cannot be used, shards in which nobody honest
+            For what holds no people, an `rng` that cannot be used, shards in which no one honest
             is sure to be left, a run in which all were refused, or a draw over the ledger's cap.
             For a number of people that is neither declared nor public, and for more people than
             were declared: whoever sees that sentence, the curator alone, knows that there are more

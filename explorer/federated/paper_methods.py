@@ -108,5 +108,5 @@ METHODS: Mapping[str, Plan] = {**TABLE_3, **TABLE_1, **OTHER_C}
 
 
 def asked_once(method: str) -> bool:
-    """Whether people are spent in place of epsilon: nobody sends more than one vector."""
+    """Whether people are spent in place of epsilon: no one sends more than one vector."""
     return method == FLAT or method.startswith(ONCE)

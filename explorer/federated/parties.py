@@ -150,7 +150,7 @@ def private_key(secret: bytes) -> X25519PrivateKey:
 
 
 def mask_key(seed: bytes) -> X25519PrivateKey:
-    """The key for masks that a seed of 16 bytes stands for."""
+    """The key for masks that a seed of 16 bytes represents."""
     return private_key(derived(seed, "key"))
 
 
@@ -176,7 +176,7 @@ def word_of(bits: int) -> Word:
 
 
 def mask(key: bytes, begin: int, end: int, word: Word) -> NDArray[np.unsignedinteger]:
-    """Words begin to end of the mask that a key stands for (ChaCha20).
+    """Words begin to end of the mask that a key represents (ChaCha20).
 
     Parameters
     ----------

@@ -193,7 +193,7 @@ class People:
         ------
         InputError
             For columns that are not there, an id that is an empty text, a person who says both yes
-            and no, or nobody at all.
+            and no, or no one at all.
         """
         found = gathered(frame, grid, user, lon, lat, attribute, visits, crs)
         return cls(
@@ -345,7 +345,7 @@ class People:
             starts = np.concatenate([[0], np.cumsum(behind - first)])
             value = rounded(visits, starts, self.places, words)
             index = owner(self.cells[at])
-            # After the rounding: what lies outside keeps its share to itself.
+            # After the rounding: what is outside keeps its share to itself.
             kept = (value > 0) & (index >= 0)
             position, index, value = position[kept], index[kept], value[kept]
         if self.answer is not None:

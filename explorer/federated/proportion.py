@@ -75,7 +75,7 @@ class Proportions:
 
     @property
     def neighbours(self) -> str:
-        """Which data sets are told apart by epsilon at most, as a sentence."""
+        """Which data sets are distinguished by epsilon at most, as a sentence."""
         return neighbours(self.declared)
 
     @property

@@ -105,7 +105,7 @@ class Protocol:
             raise InputError("One person alone is no sum: ask at least 2 people.")
         epsilon = to_epsilon(units)
         honest = calibration.honest(size, self.dropped, self.corrupt)
-        # The most noise is that of the largest shard if nobody drops out.
+        # The most noise is that of the largest shard if no one drops out.
         low = calibration.lowest(epsilon, counters, number, sensitivity, largest / honest)
         needed = calibration.bits(largest, low, sensitivity)
         if needed > calibration.MOST_BITS:
@@ -156,7 +156,7 @@ class Round:
     counters : numbers of a vector
     fewest : a shard of fewer survivors is refused
     honest : n_min, of them honest; every share has shape 1 / n_min
-    low, bits : a sum modulo 2^bits stands for a number of [-low, 2^bits - low)
+    low, bits : a sum modulo 2^bits represents a number of [-low, 2^bits - low)
     degree, threshold : neighbours of a person, and how many of them can rebuild a secret
     """
 

@@ -70,7 +70,7 @@ class Sums:
     sd : noise of each value, sigma(epsilon) sqrt(shape), in the unit of the values
     shape : sum of m / n_min over the shards in the values
     sensitivity : S
-    overflow : sums of shards that did not fit their bits and wrapped round; None where nobody
+    overflow : sums of shards that did not fit their bits and wrapped round; None where no one
         counted them, in one draw for all shards. A server that sees sums modulo 2^b alone does not
         know it, the simulation does; it follows from noisy sums, so that it may be released
     """

@@ -1,6 +1,6 @@
 """Rounds: a tree, a question to people, masked sums, a finer tree.
 
-Three plans stand on one frame: people as the budget (`once`), Algorithm 2 of heatmaps-2022 mended
+Three plans are on one frame: people as the budget (`once`), Algorithm 2 of heatmaps-2022 repaired
 (`mended`), and Algorithm 2 as printed (`paper`). Everything a plan sees is a sum that was released;
 what it decides costs nothing.
 """
@@ -77,7 +77,7 @@ class Server(Protocol):
         tree : KeyTree
         people : how many are asked
         units : what each of them spends
-        fresh : whether only people may be asked whom nobody has asked before
+        fresh : whether only people may be asked whom no one has asked before
         """
 
 
@@ -136,7 +136,7 @@ def mended(
     b: float = OWN["mended"].b,
     furthest: int = FURTHEST,
 ) -> Iterator[Heard]:
-    """Algorithm 2 mended: its schedule of budgets, the threshold of `refine`, jumps, no collapse.
+    """Algorithm 2 repaired: its schedule of budgets, the threshold of `refine`, jumps, no collapse.
 
     The noise of summed rounds throughout (errata 33, 34, 36); the end when the tree grows by less
     than 5 % (erratum 40). Every round asks a fresh sample and is booked for everyone.
@@ -177,7 +177,7 @@ def paper(
 
     Parameters
     ----------
-    server, tree, c, b : as of `mended`; the scripts' c = .1 is c = .05 here (erratum 34), the
+    server, tree, c, b : as of `repaired`; the scripts' c = .1 is c = .05 here (erratum 34), the
         text's reading of Eq. 9 is b + 1 here (erratum 35)
     k : T = k sigma(what remains), Eq. 6: 2, said to be the 95th percentile (erratum 37: it is 97th)
     threshold : a fixed T in its place, for Table 3
@@ -341,7 +341,7 @@ def several(server: Server) -> float:
 
 
 def _grew(heard: Heard, finer: KeyTree, growth: float = GROWTH) -> bool:
-    """Whether a tree gained more than a part in new nodes; where nobody was heard it may yet."""
+    """Whether a tree gained more than a part in new nodes; where no one was heard it may yet."""
     if growth <= 0 or heard.answered == 0:
         return True
     new = len(np.setdiff1d(finer.keys, heard.tree.keys, assume_unique=True))

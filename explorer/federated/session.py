@@ -85,7 +85,7 @@ class Session:
         )
 
     def question(self, tree: KeyTree) -> Question:
-        """Which open node of a tree every finest cell lies in."""
+        """Which open node of a tree every finest cell is in."""
         starts = tree.runs[0] << 2 * (self.asking.depth - tree.depth)
         return Question(starts, tree.run_index, tree.v, self.asking.depth)
 
@@ -138,6 +138,6 @@ def figures(sums: Sums, cells: int) -> dict[str, Any]:
 
 
 def check_heard(number: int) -> None:
-    """Raise InputError if nobody was heard: then there is no map."""
+    """Raise InputError if no one was heard: then there is no map."""
     if not number:
         raise InputError(NOBODY)

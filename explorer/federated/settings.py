@@ -228,9 +228,9 @@ class Settings(Mechanism):
 
     @property
     def declared(self) -> int | None:
-        """The number of people that a person gave; None where nobody gave one.
+        """The number of people that a person gave; None where no one gave one.
 
-        The default is not a declaration: nobody thought of the data when it was set.
+        The default is not a declaration: no one thought of the data when it was set.
         """
         return self.people if self._people_given else None
 

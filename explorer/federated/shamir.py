@@ -53,7 +53,7 @@ def combine(points: Sequence[int], shares: Sequence[bytes]) -> bytes:
     ------
     ValueError
         If the value is no secret: shares of several secrets, or fewer than rebuild it (which is
-        nearly always noticed by whoever uses what comes out, and not here).
+        nearly always noticed by anyone who uses what comes out, and not here).
     """
     values = (int.from_bytes(share, "big") for share in shares)
     total = sum(w * v for w, v in zip(_weights(tuple(points)), values, strict=True)) % PRIME

@@ -95,7 +95,7 @@ def shares(share: Share, survivors: int, cells: int, source: Source) -> Shares:
 
     Parameters
     ----------
-    share : the law of one entry
+    share : the distribution of one entry
     survivors, cells : m people with a vector of v entries each, m v below 2^62
     source : Source
         Its words are read in order, so equal words give equal shares.
@@ -169,7 +169,7 @@ def _longer(array: Ints) -> Ints:
 def _walk(  # type: ignore[no-untyped-def]
     words, length, step, top, low, guide, begin, guides, shift, state, at, size
 ):
-    """Walk the line until it ends, or something is missing; `state` says where it stands.
+    """Walk the line until it ends, or something is missing; `state` says where it is.
 
     A draw that cannot be finished takes no word.
     """

@@ -52,7 +52,7 @@ def _unrolled(polygon: shapely.Polygon) -> shapely.Polygon:
     holes = []
     for inner in polygon.interiors:
         ring = _ring(shapely.get_coordinates(inner))
-        # A hole lies within its shell, on the same turn.
+        # A hole is within its shell, on the same turn.
         own = (ring[:, 0].min() + ring[:, 0].max()) / 2
         ring[:, 0] += 360.0 * np.round((middle - own) / 360.0)
         holes.append(ring)

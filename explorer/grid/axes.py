@@ -1,4 +1,4 @@
-"""A domain of any number of axes that lies nowhere on Earth."""
+"""A domain of any number of axes that is nowhere on Earth."""
 
 from __future__ import annotations
 

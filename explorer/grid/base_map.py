@@ -91,9 +91,9 @@ class BaseMap:
         )
 
     def on(self, grid: Grid) -> BaseMap:
-        """What of it lies on a grid, in the grid's unit, without bends that nobody would see.
+        """What of it is on a grid, in the grid's unit, without bends that no one would see.
 
-        Nothing of it lies on a grid without a place on the Earth.
+        Nothing of it is on a grid without a place on the Earth.
         """
         crs = grid.crs
         if crs is None:
@@ -104,7 +104,7 @@ class BaseMap:
 
         x0, y0, x1, y1 = grid.bounds
         lines = shapely.transform(np.array([*self.lines, None], dtype=object)[:-1], moved)
-        # What a projection lacks lies at no finite place.
+        # What a projection lacks is at no finite place.
         for at, line in enumerate(lines):
             if not np.isfinite(shapely.get_coordinates(line)).all():
                 lines[at] = shapely.LineString()

@@ -31,7 +31,7 @@ def card(
     ----------
     title : in bold
     rows : facts by what they are called; empty ones are left out
-    badge : "release", "preview" or "exact", beside the title
+    badge : "release", "preview" or "exact", next to the title
     picture : PNG, written into the page
     seen : what is seen on it, for those who do not see it
     note : a sentence below

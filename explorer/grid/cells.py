@@ -119,7 +119,7 @@ class CellFinder:
         """Arrays to write to, of each thread its own."""
         room: tuple[Floats, Floats, Ints, Ints] | None = getattr(self._rooms, "arrays", None)
         if room is None or room[0].size < size:
-            # Pages that nothing is written to take no room.
+            # Pages that nothing is written to take no space.
             floats, ints = np.empty((2, size)), np.empty((2, size), np.int64)
             room = floats[0], floats[1], ints[0], ints[1]
             self._rooms.arrays = room

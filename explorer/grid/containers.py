@@ -124,7 +124,7 @@ class Content:
 
 
 def split_layer(path: str | Path) -> tuple[Path, str]:
-    """A path, and the layer that stands behind it.
+    """A path, and the layer that is behind it.
 
     >>> split_layer("stops.gpkg::rail")
     (PosixPath('stops.gpkg'), 'rail')
@@ -329,7 +329,7 @@ def _of_archive(file: Path | bytes, layer: str, what: str, most: int) -> Content
 
 _SHEETS = (".xlsx", ".xlsm", ".xlsb", ".ods")
 _INSIDE = (*TABLES, *LAYERS, *_SHEETS, ".tab", ".jsonl", ".duckdb")
-# Beside other files these are what is said of them.
+# Next to other files these are what is said of them.
 _BESIDE = (".txt", ".json")
 
 

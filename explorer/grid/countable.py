@@ -54,7 +54,7 @@ def unread_users(notes: Iterable[str]) -> list[str]:
 
 
 def check_unit(records: Any, contribution_bound: int | None, per: str | None) -> None:
-    """Refuse to count records of known users as if each were somebody else's, unless it is said.
+    """Refuse to count records of known users as if each were someone else's, unless it is said.
 
     A column that seems to say whose records they are, and was not named, is a `UnitWarning`.
 
@@ -105,7 +105,7 @@ def countable(points: Any, method: str, columns: Mapping[str, Any]) -> Any:
     Raises
     ------
     InputError
-        For columns beside records that were read before, and for what cannot be read.
+        For columns next to records that were read before, and for what cannot be read.
     """
     if hasattr(points, method):
         if columns:

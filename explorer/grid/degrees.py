@@ -17,7 +17,7 @@ from explorer.grid.projection import LONLAT, transform
 _SCALED = re.compile(r"((?<![A-Za-z])[eE]|(?<=[a-z])E|(?<=itude)e)[67]$")
 #: No longitude is larger: what is, needs no second look.
 _MOST_DEGREES = 360.0
-#: Metres, and of a cell's sides: nobody asks about less of a map, and as degrees it is a place.
+#: Metres, and of a cell's sides: no one asks about less of a map, and as degrees it is a place.
 _SPECK, _SPECK_OF_CELL = 1.0, 0.05
 
 
@@ -72,7 +72,7 @@ def refuse_degrees(grid: Metric, boxes: NDArray[np.float64]) -> None:
     Raises
     ------
     InputError
-        If every box is smaller than a cell, and one of them lies on the grid once its numbers are
+        If every box is smaller than a cell, and one of them is on the grid once its numbers are
         read as longitude and latitude, in either order; or if the sides of all are below a metre
         and a twentieth of a cell's, and they could be degrees of another place.
     """

@@ -66,7 +66,7 @@ class Quoting:
 
     Attributes
     ----------
-    quotes : whether values may stand in double quotes, with delimiters and line breaks in them
+    quotes : whether values may be in double quotes, with delimiters and line breaks in them
     escape : whether a backslash makes the next character an ordinary one
     whole_lines : whether a quoted value may contain what looks like whole records
     """

@@ -44,7 +44,7 @@ _OTHERS = (
 #: What GDAL goes by when it is loaded: no other driver.
 DRIVERS_SKIPPED = {
     "GDAL_SKIP": ",".join(_OTHERS),
-    # It says of each that a build does not have, which is nobody's fault.
+    # It says of each that a build does not have, which is no one's fault.
     "CPL_LOG": os.devnull,
 }
 #: Columns that a table may have.
@@ -53,7 +53,7 @@ SQLITE = b"SQLite format 3\0"
 _BEGINS = {SHAPEFILE: b"\0\0\x27\x0a", FLATGEOBUF: b"fgb"}
 #: Bytes at the beginning of a file that tell what it is.
 LOOK = 4096
-# What may stand before the first element of a document of XML.
+# What may be before the first element of a document of XML.
 _PROLOG = rb"\s*(?:<\?xml[^>]*\?>)?(?:\s|<!--(?:(?!-->).)*-->)*"
 _XML = re.compile(_PROLOG + rb"<(?:\w+:)?(kml|gpx)[\s>]", re.DOTALL)
 # Documents that other drivers take for theirs wherever these words stand, and what no document of
@@ -241,8 +241,8 @@ def tables_of(file: Path | bytes) -> list[str]:
 
 
 def _alone(content: bytes) -> bytes:
-    """A database that says by itself what it is, and needs no second file beside it."""
-    # 2 and 2 stand for a journal written ahead, which was not sent along and no memory can hold.
+    """A database that says by itself what it is, and needs no second file next to it."""
+    # 2 and 2 represent a journal written ahead, which was not sent along and no memory can hold.
     journal = b"\1\1" if content[18:20] == b"\2\2" else content[18:20]
     # Without a name GDAL goes by this alone; some programs leave it out.
     kind = content[68:72] if any(content[68:72]) else b"GPKG"

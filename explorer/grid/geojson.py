@@ -1,7 +1,7 @@
 """GeoJSON and other JSON of places, read without GDAL, feature by feature.
 
 GDAL takes a file that begins with ``{`` for any of a dozen formats, and some of them name other
-files or addresses to be read. This reader opens nothing. Beside GeoJSON it knows features or
+files or addresses to be read. This reader opens nothing. Next to GeoJSON it knows features or
 objects that follow each other (a line each, or a text sequence), lists of objects, alone or inside
 a document as most web services send them, tables by columns, and Esri's JSON.
 """

@@ -91,7 +91,7 @@ def described(schema: pa.Schema, parquet: Any = None) -> GeometryColumn | None:
         return _of_geoparquet(geo, schema, columns)
     by_name: dict[str, GeometryColumn] = {}
     for column in columns:
-        # What Parquet itself says stands before what Arrow adds, but for a CRS that it lacks.
+        # What Parquet itself says is before what Arrow adds, but for a CRS that it lacks.
         known = by_name.setdefault(column.name, column)
         if not known.names_crs and column.names_crs:
             by_name[column.name] = column

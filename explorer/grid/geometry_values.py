@@ -89,7 +89,7 @@ def point_coordinates(values: Any, column: GeometryColumn) -> tuple[Floats, Floa
         return coordinates(_shapes(values))
     array = _plain(values)
     if pa.types.is_dictionary(array.type):
-        # Each different shape once; a null stands for none.
+        # Each different shape once; a null represents none.
         x, y = (np.append(part, np.nan) for part in point_coordinates(array.dictionary, column))
         number = array.indices.fill_null(-1).to_numpy(zero_copy_only=False)
         return x[number], y[number]
@@ -330,7 +330,7 @@ def _wkb_points(shapes: pa.Array, column: GeometryColumn) -> tuple[Floats, Float
 
 def _geoarrow_field(kind: pa.DataType, column: GeometryColumn) -> pa.Field:
     shapes = [name.split(" ")[0].lower() for name in column.kinds] or ["point"]
-    # GeoParquet names the narrower kind beside the wider one; the nesting tells which is stored.
+    # GeoParquet names the narrower kind next to the wider one; the nesting tells which is stored.
     depth, inner = 0, kind
     while pa.types.is_list(inner) or pa.types.is_large_list(inner):
         depth, inner = depth + 1, inner.value_type

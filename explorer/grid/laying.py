@@ -15,7 +15,7 @@ from explorer.grid.boundary import boundary_bounds
 from explorer.grid.extent import MAX_CELLS, Bounds, as_bounds, as_metres, as_shape
 from explorer.grid.projection import LONLAT, as_crs, metric_crs
 
-#: Cells along the longer side where nobody says how many.
+#: Cells along the longer side where no one says how many.
 _USUAL = 1024
 
 

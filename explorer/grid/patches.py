@@ -41,7 +41,7 @@ class Patches:
     rows of coefficients, a coordinate in cells is ::
 
         c0 + t (c2 + t c5) + s (c1 + t c4 + s c3)
-        and of degree three beside that  t^2 (s c8 + t c9) + s^2 (s c6 + t c7)
+        and of degree three next to that  t^2 (s c8 + t c9) + s^2 (s c6 + t c7)
 
     Those who distribute the work ship patches; how a machine rounds is far within the margin.
 

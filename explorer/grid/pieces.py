@@ -74,7 +74,7 @@ class Cells(Metric, Protocol):
 
 
 class Shapes:
-    """Polygons that somebody asks for.
+    """Polygons that someone asks for.
 
     Attributes
     ----------
@@ -194,7 +194,7 @@ def pieces(grid: Cells, shape: Any) -> tuple[Ints, Floats]:
 
 
 def flat_pieces(grid: Cells, shape: Any) -> tuple[Ints, Floats]:
-    """As `pieces`, with the cells' numbers row by row, (k,); arrays that nobody may change.
+    """As `pieces`, with the cells' numbers row by row, (k,); arrays that no one may change.
 
     One polygon is asked of the truth, of a release and of its causes, and again after every
     setting: what was found last is kept, by the polygon and the grid.

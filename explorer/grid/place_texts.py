@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _COMMA, _MORE = r"\s*[,;]\s*", r"{0,2}"
-# An address may stand above the pair, as in the tables of Socrata.
+# An address may be above the pair, as in the tables of Socrata.
 _ABOVE = r"(?s)^(?:.*[\r\n])?\s*"
 _QUOTE = r"[\'\"]+"
 #: By encoding, regular expressions (of RE2 and of Python alike) with groups x and y. Of a pair of

@@ -124,9 +124,9 @@ class TripDomain:
     ) -> Counted_co:
         """Count trips into combinations of cells.
 
-        A trip counts if each of its places lies inside that place's grid, edges included; all
+        A trip counts if each of its places is inside that place's grid, edges included; all
         others are counted nowhere, and how many they were is not kept. A trip that ends where it
-        began is one like any other. Adding a stop leaves out the trips whose stop lies outside, so
+        began is one like any other. Adding a stop leaves out the trips whose stop is outside, so
         counts, and what is released of them, belong to their list of places.
 
         Parameters

@@ -85,14 +85,14 @@ class Placed:
         return found
 
     def pieces(self, geometry: Any, crs: Any = None) -> tuple[Ints, Floats]:
-        """Return the cells that a polygon meets, and which part of each lies in it.
+        """Return the cells that a polygon meets, and which part of each is in it.
 
         A polygon is never taken as its bounding box: cells on its border count by area, exactly.
 
         Parameters
         ----------
         geometry : polygon or multipolygon of shapely, or a frame with one
-            What lies outside the grid is left out.
+            What is outside the grid is left out.
         crs : int, str or CRS, optional
             That of a geometry of shapely; by default it is in ``unit``, as rectangles are.
 

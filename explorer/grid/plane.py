@@ -66,7 +66,7 @@ def plane_of(geometry: NDArray[Any], crs: pyproj.CRS) -> pyproj.CRS:
 def on_plane(geometry: NDArray[Any], crs: pyproj.CRS, plane: pyproj.CRS) -> NDArray[Any]:
     """Valid polygons of one CRS in another; edges become curves of many corners.
 
-    Where projecting makes edges of one polygon cross, it is mended by its structure.
+    Where projecting makes edges of one polygon cross, it is repaired by its structure.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """What points can be counted on: public functions of position, one atom for each place.
 
 An atom is the smallest set of places that is counted apart: a cell of a grid, or the part of a cell
-that lies in one area. Counts of anything larger are sums over atoms, so that points are read once.
+that is in one area. Counts of anything larger are sums over atoms, so that points are read once.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Plan(Protocol):
     """A public function from places to atoms, made for coordinates of one CRS.
 
     It holds all that it needs (fitted patches, an index of areas), so that a worker which gets it
-    computes the same bits as whoever made it. Plans are pickled to be sent.
+    computes the same bits as anyone who made it. Plans are pickled to be sent.
     """
 
     @property

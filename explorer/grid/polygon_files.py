@@ -42,7 +42,7 @@ def read_frame(
     Parameters
     ----------
     path : of a file on this computer, or its content, which says which format it is; a layer of
-        several stands behind the path, as in "city.gpkg::districts"
+        several is behind the path, as in "city.gpkg::districts"
     columns : that it must have
     what : that the polygons are, such as "areas", for sentences
     optional : further columns, read where they are

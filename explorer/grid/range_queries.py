@@ -1,4 +1,4 @@
-"""Questions to one map: boxes, some of which stand for a polygon inside them."""
+"""Questions to one map: boxes, some of which represent a polygon inside them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class RangeQueries:
     """n questions to a map in their order, each a box or a polygon.
 
     Boxes are asked as boxes and polygons as polygons, so that the numbers of a box do not depend
-    on what stands beside it.
+    on what is next to it.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ Queries = Floats | RangeQueries
 
 
 def range_queries(boxes: Floats, shapes: Sequence[Any]) -> Queries:
-    """The boxes alone where none stands for a polygon."""
+    """The boxes alone where none represents a polygon."""
     return RangeQueries(boxes, shapes) if any(each is not None for each in shapes) else boxes
 
 

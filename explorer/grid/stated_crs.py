@@ -164,7 +164,7 @@ def fits(crs: pyproj.CRS, x: Floats, y: Floats, least: float = 0.5, otherwise: b
     def enough(fine: NDArray[np.bool_]) -> bool:
         return bool(fine.all() if least == 1.0 else fine.mean() > least)
 
-    # In either order: a latitude that stands first is said by whoever reads.
+    # In either order: a latitude that stands first is said by anyone who reads.
     degrees = np.minimum(np.abs(x), np.abs(y)) <= 90.0 + _ROUNDED
     degrees &= np.maximum(np.abs(x), np.abs(y)) <= (_MOST_LON if least == 1.0 else 360.0)
     if crs.is_geographic:

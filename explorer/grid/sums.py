@@ -51,7 +51,7 @@ def _look_up(table, lower, upper, found):  # type: ignore[no-untyped-def]
 def rectangle_sums(table: NDArray[Any], boxes: NDArray[Any]) -> Floats:
     """Sums of n boxes (n, 2, 2) in cells, lower and upper, row first, fractions of cells allowed.
 
-    The bilinear look-up is exact for counts that lie evenly inside each cell; what lies outside
+    The bilinear look-up is exact for counts that lie evenly inside each cell; what is outside
     the table is 0.
     """
     (row0, col0), (row1, col1) = boxes.transpose(1, 2, 0)

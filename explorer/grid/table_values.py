@@ -73,7 +73,7 @@ _MINUTES = re.compile(
 )
 _DEGREES = r"[-+]?(\d+[\s:]+){0,2}\d+([.,]\d+)?"
 _HEMISPHERE = re.compile(rf"[NSEWO]\s*{_DEGREES}|{_DEGREES}\s*[NSEWO]", re.I)
-# A letter beside a whole number, such as S1, may be the name of a column.
+# A letter next to a whole number, such as S1, may be the name of a column.
 _SIGNED = re.compile(r"[NSEWO]?\s*\d+([.,]\d+|\s*[°º].*)\s*[NSEWO]?", re.I)
 _WITH_UNIT = re.compile(rf"{_NUMBER}\s*(\w{{1,4}}|%|€|\$|£)")
 _EAST = re.compile(r"\b(x\d?|lon|long|lng|longitude|eastings?)\b|(lon|lng|ongitude)\b")
@@ -89,7 +89,7 @@ def names_place(cells: Sequence[str]) -> bool:
 
 
 def is_record(cells: Sequence[str], next_cells: Sequence[str]) -> bool:
-    """Whether a first line is a record: nobody names a column by a number, a date or a place."""
+    """Whether a first line is a record: no one names a column by a number, a date or a place."""
     plain = [cell.strip() for cell in cells]
     if names_place(plain):
         # Some tables have a column for each year.
@@ -159,7 +159,7 @@ def number(text: str, delimiter: str) -> float:
 
 
 def _read_number(text: str, delimiter: str) -> tuple[float, str]:
-    """A number, and what a comma in it stands for: "decimal", "thousands" or ""."""
+    """A number, and what a comma in it represents: "decimal", "thousands" or ""."""
     plain = _BLANKS.sub(" ", unwrapped(text.strip())).strip()
     if plain.lower() in MISSING:
         return math.nan, ""
@@ -212,7 +212,7 @@ def numbers(texts: Sequence[str], delimiter: str, commas: set[str]) -> list[floa
     Raises
     ------
     NotANumber
-        Also where commas stand for both; its second argument is which of the texts it is.
+        Also where commas represent both; its second argument is which of the texts it is.
     """
     known: dict[str, float] = {}
     for at, text in enumerate(texts):

@@ -1,6 +1,6 @@
-"""Which part of each cell of a lattice lies in a polygon.
+"""Which part of each cell of a lattice is in a polygon.
 
-Exact, and as cheap as the polygon's edges: an edge is cut where it leaves a cell, and what lies
+Exact, and as cheap as the polygon's edges: an edge is cut where it leaves a cell, and what is
 between it and the right side of its cell is a trapezoid. (GEOS, asked cell by cell, needs forty
 times as long.)
 """
@@ -25,7 +25,7 @@ def add_polygon(shape: Any, origin: Floats, steps: Floats, cells: Floats) -> Non
 
     Parameters
     ----------
-    shape : valid polygon or multipolygon; what lies beyond the lattice is cut off
+    shape : valid polygon or multipolygon; what is beyond the lattice is cut off
     origin : x and y of the lower left corner
     steps : width and height of a cell
     cells : (rows, cols) zeros at first, then 0 to 1
@@ -72,7 +72,7 @@ def _add_rings(places, ring, sign, cells):  # type: ignore[no-untyped-def]
                 part = high - low
                 if east > west:
                     part *= max(right - left, 0.0) / (east - west)
-                # Of this height, what lies in this cell to the right of the edge.
+                # Of this height, what is in this cell to the right of the edge.
                 inside = col + 1.0 - 0.5 * (left + right)
                 cells[row, col] += weight * part * inside
                 if col + 1 < cols:

@@ -1,7 +1,7 @@
 """Values from outside against a declared parameter: in its own type, or refused in one sentence.
 
 Widgets, files, flags and people at a keyboard send anything. What a parameter takes is declared
-once (`param`); whoever checks a value says it with a noun of their own.
+once (`param`); anyone who checks a value says it with a noun of their own.
 """
 
 from __future__ import annotations

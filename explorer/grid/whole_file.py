@@ -16,7 +16,7 @@ _LONGEST = 200
 
 
 def write_whole(path: str | Path, write: Callable[[Path], object]) -> None:
-    """Write a file beside its place, bring it to the disk, and only then give it its name.
+    """Write a file next to its place, bring it to the disk, and only then give it its name.
 
     Whatever fails, a full disk or a process that is ended, an older file of that name stays as it
     was and no half of the new one is left under it.
@@ -31,7 +31,7 @@ def write_whole(path: str | Path, write: Callable[[Path], object]) -> None:
     Raises
     ------
     InputError
-        When the file cannot be written: no room, a folder that is missing or read-only.
+        When the file cannot be written: no space, a folder that is missing or read-only.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a release knows of one node: where it lies, what was drawn, and why it ended or went on."""
+"""What a release knows of one node: where it is, what was drawn, and why it ended or went on."""
 
 from explorer.inspection.cuts import CutStudy, study_cut
 from explorer.inspection.decisions import decision

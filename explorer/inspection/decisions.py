@@ -20,5 +20,5 @@ def decision(release: Release, number: int) -> Decision:
     try:
         return rebuild(release).decision(Figures(release, number))
     except (InputError, KeyError, IndexError, ValueError, OverflowError, TypeError):
-        # A file of another version, or one that somebody has changed.
+        # A file of another version, or one that someone has changed.
         return UNKNOWN

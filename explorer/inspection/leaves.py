@@ -1,4 +1,4 @@
-"""All leaves of a release as columns to sort and filter, beside what is really in them."""
+"""All leaves of a release as columns to sort and filter, next to what is really in them."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class LeafTable:
         Raises
         ------
         InputError
-            For no leaves, too many of them, and a map that lies nowhere on the Earth.
+            For no leaves, too many of them, and a map that is nowhere on the Earth.
         """
         if not len(rows):
             raise InputError("No leaf is chosen: widen the filters first.")

@@ -12,7 +12,7 @@ from explorer.releases.tree import Tree, no_map
 
 Floats = NDArray[np.float64]
 
-#: Steps in (rows, columns); row 0 lies in the south.
+#: Steps in (rows, columns); row 0 is in the south.
 SIDES = {"north": (1, 0), "south": (-1, 0), "east": (0, 1), "west": (0, -1)}
 
 
@@ -45,7 +45,7 @@ def node_at(tree: Tree, place: Sequence[float] | Floats, depth: int | None = Non
 
 
 def neighbour(tree: Tree, node: int, side: str) -> int:
-    """The node beyond the middle of one side: a leaf beside a leaf, else of the same level.
+    """The node beyond the middle of one side: a leaf next to a leaf, else of the same level.
 
     Parameters
     ----------

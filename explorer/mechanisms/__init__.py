@@ -139,7 +139,7 @@ def first_compared() -> tuple[str, ...]:
 def rebuild(release: Release) -> Mechanism:
     """The mechanism that a release came from, with the same settings.
 
-    Of maps and trips: those of later rooms are rebuilt by their own class, such as
+    Of maps and trips: those of later packages are rebuilt by their own class, such as
     `Federated.of(release)`.
 
     Raises

@@ -58,14 +58,14 @@ class Mechanism(param.Parameterized, metaclass=Declared):
 
     A subclass declares its parameters once (`param`: bounds, step, label, help; widgets and
     command-line flags derive from them) and writes `plan`. Whatever else is said of it anywhere
-    stands on the class too, so that a new mechanism is one file and one line of the registry.
+    is on the class too, so that a new mechanism is one file and one line of the registry.
 
     Parameters
     ----------
     epsilon : float, `MIN_EPSILON` to `MAX_EPSILON`
         The whole privacy budget of one release: with or without any one record (any one user,
         where users are protected), every possible map is at most e^epsilon times as likely. A
-        subclass takes its own parameters by their names beside it.
+        subclass takes its own parameters by their names next to it.
 
     Attributes
     ----------

@@ -12,7 +12,7 @@ from param.parameterized import ParameterizedMetaclass
 
 _WIDTH = 92
 
-#: What epsilon is, before any formula: for whoever meets the word in a docstring first.
+#: What epsilon is, before any formula: for anyone who meets the word in a docstring first.
 _EPSILON = (
     "With or without any one record (any one user, where users are protected), every possible "
     "map is at most e^epsilon times as likely: 1.1 times at 0.1, 2.7 times at 1."

@@ -19,13 +19,13 @@ DRAWS_A_SECOND = 100_000
 
 
 def duration(made: Any, counts: Any, leaves: int | None = None) -> str:
-    """One sentence about how long a release will take, "" where it is short or nobody can know.
+    """One sentence about how long a release will take, "" where it is short or no one can know.
 
     Parameters
     ----------
     made : Mechanism
     counts : that are to be released, of any kind; only the shape of their domain is looked at
-    leaves : how many a preview has, where somebody who may see it asks: it is no public number.
+    leaves : how many a preview has, where someone who may see it asks: it is no public number.
         Without it only partitions speak that no data has a say in
     """
     draws = leaves
@@ -40,7 +40,7 @@ def duration(made: Any, counts: Any, leaves: int | None = None) -> str:
 
 
 def title_of_bar(made: Any, counts: Any, progress: Any, preview: bool) -> str:
-    """What stands beside the bar of a draw: how long it takes, where it draws a million numbers."""
+    """What is next to the bar of a draw: how long it takes, where it draws a million numbers."""
     said = duration(made, counts) if progress is True and not preview else ""
     return said or str(made.title)
 

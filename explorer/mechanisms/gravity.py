@@ -54,7 +54,7 @@ class Gravity(Mechanism):
     draw, which makes it unbiased. One place is Mosaic with all of the budget. All shares compose
     in sequence: the maps' passes, then what a path of the tree spends.
 
-    The paper is this project's own (notebooks/design); figures for its choices stand there.
+    The paper is this project's own (notebooks/design); figures for its choices are there.
 
     Examples
     --------
@@ -257,7 +257,7 @@ class Gravity(Mechanism):
         return portion(worth, jump, due, nodes.lower.shape[1] // 2, ratio)
 
     def _check_size(self, shape: tuple[int, ...], preview: bool) -> None:
-        # What the whole is cut into, whatever lies in it: every place once, or all axes.
+        # What the whole is cut into, whatever is in it: every place once, or all axes.
         cut = {"adaptive": len(shape) // 2, "PrivTree": len(shape)}.get(self.partition, 0)
         require_parts(self.title, 2**cut, len(shape), preview)
         if self.zones is None or self.partition != "adaptive" or len(shape) <= 2:

@@ -212,7 +212,7 @@ class AG(Mechanism):
         for shape in np.unique(sides, axis=0):
             alike = np.flatnonzero((sides == shape).all(axis=1))
             parts = np.arange(1, shape.max() + 1)
-            # The sum of m2 x m2 counts beside one of the first level.
+            # The sum of m2 x m2 counts next to one of the first level.
             noise = finer * np.minimum(parts[:, None], shape).prod(axis=1)
             weights = noise / (noise + variance)
             begins = where_guideline_2_begins(parts[1:], rest, self.c2)

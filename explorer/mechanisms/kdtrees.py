@@ -85,7 +85,7 @@ class KDStandard(Mechanism):
 class KDHybrid(Mechanism):
     """Kd-tree and quadtree, one after the other, in either order.
 
-    Medians adapt where the data lies, quarters cost nothing. The papers' text puts the quadtree
+    Medians adapt where the data is, quarters cost nothing. The papers' text puts the quadtree
     first (erratum 21: either order); kd first is better on sparse cities.
 
     Examples

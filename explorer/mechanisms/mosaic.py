@@ -86,7 +86,7 @@ class Mosaic(Mechanism):
     inside = inside_option("interpolated")
 
     def _check_size(self, shape: tuple[int, ...], preview: bool) -> None:
-        # What the whole is cut into, whatever lies in it.
+        # What the whole is cut into, whatever is in it.
         parts = math.prod(min(side, 2) for side in shape)
         require_parts(self.title, parts, len(shape), preview)
 
@@ -165,7 +165,7 @@ def measured(
     root : the whole domain as the pass was opened; all of the pass's budget is spent
     axes : the axes that are cut; all of them are Mosaic
     focus : 0 to 1
-    name : begins the names of the two stages, so that passes are told apart
+    name : begins the names of the two stages, so that passes are distinguished
     """
     limit, bound = int(curator.remaining(root)[0]), curator.contribution_bound
     stages = f"{name}levels", f"{name}leaves"
@@ -213,7 +213,7 @@ def _below(nodes: Regions, jump: Ints, cut: list[int]) -> tuple[Regions, Ints]:
 
     Returns
     -------
-    What is reached, and which of the nodes each lies in. Single cells are not divided.
+    What is reached, and which of the nodes each is in. Single cells are not divided.
     """
     halves = np.ones(nodes.lower.shape[1], dtype=np.int64)
     halves[cut] = 2

@@ -15,7 +15,7 @@ ANY = range(1, 2 * MOST_PLACES + 1)
 TRIPS = range(2, 2 * MOST_PLACES + 1)
 #: Those of whole places, two each.
 PLACES = range(2, 2 * MOST_PLACES + 1, 2)
-#: Where counts can be interpolated; elsewhere a leaf's count lies evenly in it.
+#: Where counts can be interpolated; elsewhere a leaf's count is evenly in it.
 INTERPOLATED = (2,)
 
 
@@ -33,7 +33,7 @@ def inference_option(default: str) -> param.Selector:
 
 
 def inside_option(default: str = "uniform") -> param.Selector:
-    """The `inside` parameter: how a leaf's count lies inside it."""
+    """The `inside` parameter: how a leaf's count is inside it."""
     return param.Selector(
         default=default,
         objects=["uniform", "interpolated"],

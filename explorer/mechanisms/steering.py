@@ -245,11 +245,11 @@ def _sort_down(noisy, parts, values):  # type: ignore[no-untyped-def]
 def one_step_down(
     owner: Ints, above: Ints, parts: tuple[Ints, Ints, Ints], cut: list[int], jump: Ints, steps: int
 ) -> tuple[Ints, NDArray[np.bool_]]:
-    """What lies below which node after one halving more, and what ends there.
+    """What is below which node after one halving more, and what ends there.
 
     Parameters
     ----------
-    owner : (n,) the nodes, by their places in `jump`, that what was halved lies in
+    owner : (n,) the nodes, by their places in `jump`, that what was halved is in
     above : (n,) ids of what was halved, increasing
     parts : parents (m,), lower and upper edges (m, d) of what came out, in the parents' order
     cut : the axes that are cut

@@ -1,6 +1,6 @@
 """Which columns of a table are the place, whose it is and how many: by their names, never silently.
 
-A name is taken apart at blanks, signs, digits and capital letters. Formats such as dBase cut it
+A name is divided at blanks, signs, digits and capital letters. Formats such as dBase cut it
 after eight or ten letters.
 """
 
@@ -22,7 +22,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# East, north; the first spelling that fits wins, so longer words stand before their beginnings.
+# East, north; the first spelling that fits wins, so longer words are before their beginnings.
 _DEGREES = (("longitude", "latitude"), ("long", "lat"), ("lng", "lat"), ("lon", "lat"))
 _LENGTHS = (("eastings", "northings"), ("easting", "northing"), ("x", "y"))
 # Cut names, slips, other languages, and words of one letter: where none of the others fits.
@@ -71,7 +71,7 @@ _WHOLE_NAMES = _words(
     "aaid adid gaid hacklicence hacklicense idfa idfv licenseplate licenceplate maid "
     "numberplate screenname"
 )
-# How many a row stands for: words that say so, and words for what is counted.
+# How many a row represents: words that say so, and words for what is counted.
 _HOW_MANY = _words(
     "cnt commuters count counts flow flows freq frequency jobs n num number passengers people "
     "persons qty quantity riders total trips visits weight weights workers"
@@ -128,7 +128,7 @@ class Place:
 
     @property
     def split_beside(self) -> str:
-        """The same, taken apart at digits and capital letters, too.
+        """The same, divided at digits and capital letters, too.
 
         >>> Place("startStationLongitude", "startStationLatitude", True).split_beside
         'start_station'
@@ -259,7 +259,7 @@ def unused_users(names: Sequence[str], user: object) -> list[str]:
     4
     """
     named = [name for name in names if user is None and _names_users(name)]
-    # Whose a tag or car is stands after who somebody is.
+    # Whose a tag or car is is after who someone is.
     named.sort(key=lambda name: _WHOSE.isdisjoint(_split(name).split("_")))
     return [unread_users_note(name) for name in named]
 
@@ -326,7 +326,7 @@ def _uncut(key: str, name: str) -> list[str]:
 
 
 def unread_weights(names: Sequence[str], weight: object) -> list[str]:
-    """Sentences about columns whose names say how many each row stands for, and are not read.
+    """Sentences about columns whose names say how many each row represents, and are not read.
 
     Parameters
     ----------
@@ -357,7 +357,7 @@ def unread_weights(names: Sequence[str], weight: object) -> list[str]:
 
 
 def _says_how_many(name: str) -> bool:
-    """Whether a column's name says how many a row stands for, and nothing else."""
+    """Whether a column's name says how many a row represents, and nothing else."""
     words = set(_split(name).split("_"))
     # S000 is the number of jobs in files of origins and destinations of the US Census.
     return words == {"s", "000"} or (bool(words & _HOW_MANY) and words <= _HOW_MANY | _COUNTED)

@@ -2,7 +2,7 @@
 
 With P_t = sum max(c - t, 0) over the cells of a box, the objective needs P_t and P_(t+1) at the
 mean's floor t (see `split_costs`). Large boxes mostly find them in one summed-area table per
-threshold. Where the mean lies beyond those, a coarse table answers for whole blocks of 8 x 8 cells
+threshold. Where the mean is beyond those, a coarse table answers for whole blocks of 8 x 8 cells
 and the rim is scanned, along rows or along columns, in 32 bits. Small boxes are copied from there.
 """
 
@@ -55,7 +55,7 @@ class Tables(NamedTuple):
 
 
 def tables(counts: Ints, sums: Ints) -> Tables:
-    """The tables of a matrix: 93 MB beside counts and sums for 1024 x 1024 cells."""
+    """The tables of a matrix: 93 MB next to counts and sums for 1024 x 1024 cells."""
     if sums[-1, -1] > INT32_MAX:
         none = np.zeros((1, 1, 0), dtype=np.int32)
         return Tables(counts, sums, none, none, none[0], none[0])

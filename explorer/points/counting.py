@@ -40,11 +40,11 @@ class Records(Protocol):
 
     @property
     def user_hash(self) -> NDArray[np.uint64] | None:
-        """Keyed hash of what each code stands for, see `clipping`; None: of the code."""
+        """Keyed hash of what each code represents, see `clipping`; None: of the code."""
 
     @property
     def weight(self) -> NDArray[np.int64] | None:
-        """How many records a row stands for."""
+        """How many records a row represents."""
 
     def __len__(self) -> int:
         """How many there are."""
@@ -130,7 +130,7 @@ def count_clipped(
 def count_and_place(
     points: Records, grid: Grid, progress: Progress | None = None
 ) -> tuple[NDArray[np.int64], Placed]:
-    """As `count_block`, and where each record lies, from the same projection."""
+    """As `count_block`, and where each record is, from the same projection."""
     return _count(points, grid, progress, keep=True)
 
 
@@ -143,7 +143,7 @@ def _count(
 ) -> tuple[NDArray[np.int64], Placed]:
     counts = np.zeros(grid.shape, dtype=np.int64)
     finder = CellFinder(grid, points.crs, len(points))
-    # Pages of memory that nothing is written to take no room: points outside cost nothing here.
+    # Pages of memory that nothing is written to take no space: points outside cost nothing here.
     room = len(points) if keep else 0
     column, row = np.empty(room, np.float32), np.empty(room, np.float32)
     records = np.empty(room if points.weight is not None else 0, np.float32)
@@ -161,7 +161,7 @@ def _count(
 
 @njit(cache=True, nogil=True)
 def _add(us, vs, weight, counts, column, row, records):  # type: ignore[no-untyped-def]
-    """Count places; write those that counted to the arrays behind ``counts`` that have room.
+    """Count places; write those that counted to the arrays behind ``counts`` that have space.
 
     Places are columns and rows, NaN outside. Without ``weight`` each counts once. Returns how many
     were written.

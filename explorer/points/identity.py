@@ -12,7 +12,7 @@ True, "true", "TRUE"                    small letters
 ======================================= ============================================ =============
 
 Null, NaN, an empty text, blanks and words such as "NA", "null" and "None" are no id. Floating
-numbers of 2^53 or more (2^24 in 32 bits) are refused: they no longer tell neighbouring ids apart.
+numbers of 2^53 or more (2^24 in 32 bits) are refused: they no longer distinguish neighbouring ids.
 Where the same person might be spelled in two ways the rule joins: to take two people for one costs
 some of their records, to take one for two breaks the promise of a contribution bound.
 
@@ -67,7 +67,7 @@ class Users(NamedTuple):
     code : (n,) int64
         0, 1, 2 .. for the different users in the order in which they appear, -1 for none.
     hashes : (u,) uint64
-        Of what each code stands for, see `points.clipping`.
+        Of what each code represents, see `points.clipping`.
     joined : bool
         Whether ids were not written as their canonical text, see `JOINED`.
     """
@@ -91,7 +91,7 @@ def codes(values: Any) -> Users:
     Raises
     ------
     InputError
-        For floating numbers that cannot tell users apart, and for lists or structures.
+        For floating numbers that cannot distinguish users, and for lists or structures.
 
     Examples
     --------

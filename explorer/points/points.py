@@ -60,7 +60,7 @@ class Points:
     user : (n,) int64 or None
         Code of the person a record belongs to, 0 or more.
     weight : (n,) int64 or None
-        How many records a row stands for, 0 or more; ``None`` means one each.
+        How many records a row represents, 0 or more; ``None`` means one each.
     time : (n,) array or None
         When, as it was in the file.
     name : str
@@ -69,7 +69,7 @@ class Points:
         Sentences for the curator's screen: which columns were taken, which rows were left out
         and why. They hold exact counts and belong in no release.
     user_hash : (u,) uint64 or None
-        Of what each code of `user` stands for, a hash that is the same in every file and reader:
+        Of what each code of `user` represents, a hash that is the same in every file and reader:
         it enters the choice of records under a contribution bound. None takes the codes.
     populations : tuple of str
         Whose records they are, for the ledger; by default what ``name`` says.
@@ -243,7 +243,7 @@ def read_points(
     user : str or (n,) array, optional
         Whose record it is; any values, turned into codes. Rows without one are left out.
     weight : str or (n,) array, optional
-        How many records a row stands for: whole numbers of 0 or more.
+        How many records a row represents: whole numbers of 0 or more.
     time : str or (n,) array, optional
         When; kept as it is.
     name : str, optional
@@ -354,7 +354,7 @@ def choose_place(
 
 
 def add_arrays(columns: Columns, asked: dict[str, Any]) -> None:
-    """Take users, weights and times that were given as arrays beside the source."""
+    """Take users, weights and times that were given as arrays next to the source."""
     for role, value in asked.items():
         if value is not None and np.shape(value) != columns.x.shape:
             raise InputError(

@@ -1,4 +1,4 @@
-"""How many records rows stand for: whole numbers, or one sentence."""
+"""How many records rows represent: whole numbers, or one sentence."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def slab_costs(
     start: Ints,
     stop: Ints,
 ) -> Ints:
-    """Lattice values of sum |c - mu| over slabs, what lies between two positions of a box.
+    """Lattice values of sum |c - mu| over slabs, what is between two positions of a box.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ and are exact: the nearest float to a / b of whole a < 2^53 has the right floor,
 either whole or at least 1 / b away from the next whole number. Where a may be larger the quotient
 is put right by one.
 
-Kernels that stand in their callers (`inline="always"`) divide as those do, which compile with
+Kernels that are in their callers (`inline="always"`) divide as those do, which compile with
 `error_model="numpy"`: no divisor is 0.
 """
 
@@ -49,12 +49,12 @@ def lattice(cells, total, t, low, high):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _look_up(excess, levels, a, b, c, d, cells):  # type: ignore[no-untyped-def]
-    """Lattice value of a box and its total; -1 where its mean lies beyond the tables.
+    """Lattice value of a box and its total; -1 where its mean is beyond the tables.
 
     `excess` is flat; a, b, c, d are the positions of the box's corners in it, the first, two in
     either order, the last.
     """
-    # P_0 is the total, and lies in the same line of the cache as what is looked up next.
+    # P_0 is the total, and is in the same line of the cache as what is looked up next.
     total = np.int64(excess[d]) - excess[b] - excess[c] + excess[a]
     t = np.int64(np.float64(total) / np.float64(cells))
     if t + 1 >= levels:
@@ -112,7 +112,7 @@ def _scan_wide(counts, r0, c0, r1, c1, t):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _beyond(tables, r0, c0, r1, c1, t):  # type: ignore[no-untyped-def]
-    """P_t and P_(t+1) of a box whose mean lies beyond the tables."""
+    """P_t and P_(t+1) of a box whose mean is beyond the tables."""
     i0, i1 = (r0 + BLOCK - 1) // BLOCK, r1 // BLOCK
     j0, j1 = (c0 + BLOCK - 1) // BLOCK, c1 // BLOCK
     coarse = tables.coarse
@@ -123,7 +123,7 @@ def _beyond(tables, r0, c0, r1, c1, t):  # type: ignore[no-untyped-def]
     first, second, third, last = coarse[i0, j0], coarse[i0, j1], coarse[i1, j0], coarse[i1, j1]
     low = np.int64(last[t]) - second[t] - third[t] + first[t]
     high = np.int64(last[t + 1]) - second[t + 1] - third[t + 1] + first[t + 1]
-    # What the blocks leave of the box: whole rows above and below them, columns beside them.
+    # What the blocks leave of the box: whole rows above and below them, columns next to them.
     south, north = i0 * BLOCK, i1 * BLOCK
     for begin, end in ((r0, south), (north, r1)):
         one, other = _scan(tables.by_rows, begin, end, c0, c1, t)
@@ -138,7 +138,7 @@ def _beyond(tables, r0, c0, r1, c1, t):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _scanned(tables, total, r0, c0, r1, c1):  # type: ignore[no-untyped-def]
-    """Lattice value of a box whose mean lies beyond the tables."""
+    """Lattice value of a box whose mean is beyond the tables."""
     cells = (r1 - r0) * (c1 - c0)
     t = np.int64(np.float64(total) / np.float64(cells))
     low, high = _beyond(tables, r0, c0, r1, c1, t)
@@ -166,7 +166,7 @@ def wide_spread(tables, r0, c0, r1, c1):  # type: ignore[no-untyped-def]
 
 
 class Frame(NamedTuple):
-    """A box, and where its corners stand in the flat tables.
+    """A box, and where its corners are in the flat tables.
 
     With the axis that is cut pointing upwards: a and b are the corners below, e and f above; the
     cut's are c + cut * step and d + cut * step. `first` to `last` are the cells along that axis,

@@ -82,7 +82,7 @@ def _add(atoms, records, counts):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _add_to_table(atoms, records, start, keys, counts, used):  # type: ignore[no-untyped-def]
-    """Open addressing at most half full; returns where it stopped for want of room, and how full.
+    """Open addressing at most half full; returns where it stopped for want of space, and how full.
 
     The place of an atom begins at the upper bits of its product with 2^64 / the golden ratio.
     """

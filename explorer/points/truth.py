@@ -67,7 +67,7 @@ def exact(
     counts : FrequencyMatrix, or counts of any number of dimensions
     where : (n, 4) array, mapping, polygons, frame or path
         As people write boxes of the domain. Of a grid (n, 4) x0, y0, x1, y1 in metres of its CRS,
-        or cells without one. Cells cut through count by the part of them that lies inside. Of
+        or cells without one. Cells cut through count by the part of them that is inside. Of
         several places (n, k, 4), or a mapping from places to frames of boxes, see
         `TripDomain.to_cells`. Polygons of shapely, a GeoSeries, a GeoDataFrame or a file of them
         are asked of a grid as they are.

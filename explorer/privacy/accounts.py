@@ -32,8 +32,8 @@ _FAULTS = (
 )
 _in_use: weakref.WeakValueDictionary[str, Ints] = weakref.WeakValueDictionary()
 _FIRST_ROOM = 256  # forests open books by the thousand, most of them for fewer nodes than that
-_MOST_SPARE = 2**20  # bytes of room for more that a view may hold on to
-_LARGE_ROOM = 2**16  # from there on room that is not used counts for more than another copy
+_MOST_SPARE = 2**20  # bytes of space for more that a view may hold on to
+_LARGE_ROOM = 2**16  # from there on space that is not used counts for more than another copy
 _MOST = 2**61  # twice that is still an int64: no sum of accounts wraps
 
 
@@ -64,13 +64,13 @@ class Accounts:
     ----------
     name : keys the preview noise of this pass apart from that of other passes
     limit : the most that any path may spend, in units of 10^-12 epsilon
-    under : the key of the node that the whole pass lies in, for a pass of an inner curator
+    under : the key of the node that the whole pass is in, for a pass of an inner curator
 
     Notes
     -----
     Arrays grow by doubling, small ones fourfold: n nodes opened one by one take O(n) steps. What is
-    handed out are views that nobody can write to. Accounts are never saved: their arrays end in
-    room for more.
+    handed out are views that no one can write to. Accounts are never saved: their arrays end in
+    space for more.
     """
 
     __slots__ = (
@@ -108,7 +108,7 @@ class Accounts:
 
     @property
     def most(self) -> int:
-        """What the dearest path has spent, in units of 10^-12 epsilon."""
+        """What the most expensive path has spent, in units of 10^-12 epsilon."""
         return self._most
 
     @property
@@ -179,7 +179,7 @@ class Accounts:
             self._spent[run] += paid
 
     def hand_on(self, ids: Ints) -> None:
-        """Close nodes: from now on an inner curator measures what lies in them."""
+        """Close nodes: from now on an inner curator measures what is in them."""
         self._state[self.named(ids)] = _HANDED_ON
         self._open -= len(ids)
 
@@ -194,7 +194,7 @@ class Accounts:
         self._most = max(self._most, spent)
 
     def _make_room(self, more: int, expected: int = 0) -> int:
-        """Room for so many nodes more; returns the number of the first of them.
+        """Space for so many nodes more; returns the number of the first of them.
 
         Where there is none, it is made for as many as are `expected` in the end.
         """
@@ -208,13 +208,13 @@ class Accounts:
         return self._number
 
     def _numbers(self, where: slice) -> Ints:
-        """Numbers of nodes that stand side by side, not to be written to."""
+        """Numbers of nodes that are side by side, not to be written to."""
         return self._ids[where]
 
     def _run(self, ids: Ints) -> slice | None:
-        """Where nodes stand, if these many numbers are a part of the book's own list; else None.
+        """Where nodes are, if these many numbers are a part of the book's own list; else None.
 
-        Nobody can write to that: such a part need not be looked at.
+        No one can write to that: such a part need not be looked at.
         """
         own = self._ids.dtype, self._ids.strides
         if len(ids) <= MANY or ids.base is not self._ids or (ids.dtype, ids.strides) != own:
@@ -232,7 +232,7 @@ class Accounts:
         return self._views[name][: self._number]
 
     def _without_room(self, name: str) -> NDArray[Any]:
-        """Rows of a column that are in use; without the room for more where that is much."""
+        """Rows of a column that are in use; without the space for more where that is much."""
         seen = self._seen(name)
         spare = getattr(self, name).nbytes - seen.nbytes
         if 4 * spare < max(seen.nbytes, _MOST_SPARE):
@@ -242,7 +242,7 @@ class Accounts:
         return shown(rows)
 
     def _lengthen(self, size: int) -> None:
-        """Give the arrays with one row a node room for `size` nodes."""
+        """Give the arrays with one row a node space for `size` nodes."""
         self._parent = longer(self._parent, self._number, size)
         self._spent = longer(self._spent, self._number, size)
         self._state = longer(self._state, self._number, size)
@@ -265,7 +265,7 @@ def _counted_off(number: int) -> Ints:
 
 
 def longer(values: NDArray[Any], number: int, size: int) -> NDArray[Any]:
-    """A copy of the first rows, with room for `size` of them."""
+    """A copy of the first rows, with space for `size` of them."""
     longer = np.empty((size, *values.shape[1:]), values.dtype)
     longer[:number] = values[:number]
     return longer
@@ -330,7 +330,7 @@ def _dearest(ids, paid, spent):  # type: ignore[no-untyped-def]
     if len(paid) == 1:
         for i in range(len(ids)):
             most = max(most, spent[np.uint64(ids[i])])
-        # Nobody at all pays nothing.
+        # No one at all pays nothing.
         most = most + paid[0] if len(ids) > 0 else 0
     else:
         for i in range(len(ids)):

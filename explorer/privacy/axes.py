@@ -9,7 +9,7 @@ from explorer.releases.nodes import Ints
 
 
 def each_of(values: ArrayLike, number: int, name: str) -> Ints:
-    """A whole number for each of some regions, (number,), copied; one number stands for all."""
+    """A whole number for each of some regions, (number,), copied; one number represents all."""
     given = np.asarray(values)
     if given.dtype.kind not in "iu" or given.shape not in ((), (number,)):
         raise ValueError(f"give one whole {name} for each of the {number} regions, or one for all")

@@ -15,11 +15,11 @@ DELAY = 0.5
 class Bar:
     """A bar of tqdm, in a terminal or a notebook, called with the finished part, 0 to 1.
 
-    It goes when it is closed, or when nobody holds it any more, as after an error.
+    It goes when it is closed, or when no one holds it any more, as after an error.
 
     Parameters
     ----------
-    label : what stands before it
+    label : what is before it
     """
 
     def __init__(self, label: str) -> None:
@@ -46,7 +46,7 @@ class Bar:
 
 
 def teller(progress: Progress, label: str, paid: bool = False) -> Callable[[float], None] | None:
-    """What is to be called with the finished part of one draw; None where nobody wants to know.
+    """What is to be called with the finished part of one draw; None where no one wants to know.
 
     Of a draw that is ``paid`` when it is told of, no callable's error is raised: it would take the
     release away and not the price. It is a warning, and the draw goes on without being told.

@@ -67,7 +67,7 @@ class Sliced(Protocol):
     ) -> Ints:
         """Sum of |c - mu| over *all* cells of slabs, empty cells too, mu their mean.
 
-        A slab is what lies between two positions on one axis of a box. Over occupied cells alone
+        A slab is what is between two positions on one axis of a box. Over occupied cells alone
         the sum would move by up to the number of records when one comes or goes (erratum 51 of
         trips-2022); over all cells it moves by at most 2.
 
@@ -90,7 +90,7 @@ class Tabled(Protocol):
 
     @property
     def tables(self) -> Tables:
-        """Exact counts, their sums and what lies above thresholds, see `points.cost_tables`."""
+        """Exact counts, their sums and what is above thresholds, see `points.cost_tables`."""
 
 
 @runtime_checkable

@@ -90,7 +90,7 @@ class DrawnReleases:
         Raises
         ------
         InputError
-            When there is no room, or the folder cannot be written to.
+            When there is no space, or the folder cannot be written to.
         """
         file = self._file(token)
         with suppress(OSError):  # said by the first write, with its reason
@@ -112,7 +112,7 @@ class DrawnReleases:
         Raises
         ------
         InputError
-            When there is no room.
+            When there is no space.
         """
         drawn = Drawn(token, population, title, self._file(token).stat().st_mtime)
         self._note(drawn)
@@ -152,7 +152,7 @@ class DrawnReleases:
             ) from error
 
     def saved(self, token: str, file: str = "", sha256: str = "") -> None:
-        """Somebody has it: it waits for nobody, and goes after a day.
+        """Someone has it: it waits for no one, and goes after a day.
 
         What it was saved as stays noted: the ledger's statement says it.
         """

@@ -1,6 +1,6 @@
 """Boxes cut into grids of nearly equal parts: kernels on the columns of a book.
 
-They look at no bounds: callers have checked ids and parts, and made room.
+They look at no bounds: callers have checked ids and parts, and made space.
 """
 
 from __future__ import annotations

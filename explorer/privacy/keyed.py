@@ -180,7 +180,7 @@ def search(
         number, who, places, noisy,
     )  # fmt: skip
     took_part = number.tolist()
-    # Draws that nobody took part in are noted, too, up to the first round without any.
+    # Draws that no one took part in are noted, too, up to the first round without any.
     rounds = sum(map(any, zip(took_part[1::2], took_part[2::2], strict=True)))
     return found, [
         Candidates(who[draw, :m], places[draw, :m], noisy[draw, :m])

@@ -233,7 +233,7 @@ def opened(path: Path) -> Iterator[Book]:
                 yield book
                 connection.execute("COMMIT")
             except BaseException:
-                # Where there was no room it is taken back already, and would be a second error.
+                # Where there was no space it is taken back already, and would be a second error.
                 with suppress(sqlite3.Error):
                     connection.execute("ROLLBACK")
                 raise

@@ -171,7 +171,7 @@ class PreviewNoise:
         return float(UNITS_PER_EPSILON) * sensitivity
 
     def salts(self, stages: Iterable[str]) -> Keys:
-        """The words that tell the draws of these stages apart, (m,)."""
+        """The words that distinguish the draws of these stages, (m,)."""
         return np.array([self._stage_key(stage) for stage in stages], dtype=np.uint64)
 
     def _stage_key(self, stage: str) -> np.uint64:
@@ -203,7 +203,7 @@ def is_plain_preview(source: NoiseSource) -> TypeGuard[PreviewNoise]:
 def noise_source(rng: int | np.random.Generator | NoiseSource | None) -> NoiseSource:
     """The source for an `rng` argument: OpenDP for None, seeded noise for a seed or a Generator.
 
-    A source stands for itself; the audit comes in by the front door with one that records. What it
+    A source represents itself; the audit comes in by the front door with one that records. What it
     draws counts as a preview, see `Mechanism.release`.
 
     Raises

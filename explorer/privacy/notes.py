@@ -95,7 +95,7 @@ class Notes:
         ]
 
     def _dearest(self, book: Boxes) -> list[tuple[str, float]]:
-        """What the stages of a pass cost, each its dearest node."""
+        """What the stages of a pass cost, each its most expensive node."""
         paid = Booked.of(self._charged(book), parent=book.parent)
         return [
             (stage, to_epsilon(int(column.max())))

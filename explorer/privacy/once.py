@@ -113,7 +113,7 @@ def draw(ledger: Ledger, matrix: Any, mechanism: Any, progress: Any = None) -> A
     Raises
     ------
     InputError
-        For a draw over the cap, one that is booked already, and where there is no room to keep it:
+        For a draw over the cap, one that is booked already, and where there is no space to keep it:
         what was drawn is lost then, and nothing of it was seen.
     """
     # Before the draw: a ledger that is lost after it must not lose the release.

@@ -44,7 +44,7 @@ class Offers:
     def of(cls, keys: Keys, low: Ints, high: Ints, parts: Ints, number: int) -> Offers:
         """Candidates for sides of cells `low` .. `high` - 1.
 
-        Cut j = 1 .. m - 1 of a side of L cells lies at low + (j - 1/2 + U) L / m, U uniform on
+        Cut j = 1 .. m - 1 of a side of L cells is at low + (j - 1/2 + U) L / m, U uniform on
         (0, 1), rounded down; then moved as little as leaves a cell for every slab on either side.
 
         Parameters
@@ -79,7 +79,7 @@ class Offers:
     def costs(self, counts: Sliced, lower: Ints, upper: Ints, axis: int) -> Ints:
         """Homogeneity costs of all candidate sets, (n, p), on the lattice of `split_costs`.
 
-        Erratum 51: over all cells of the slabs, empty ones too. A record lies in one slab of each
+        Erratum 51: over all cells of the slabs, empty ones too. A record is in one slab of each
         set and moves its cost by at most 2, rounded or not.
 
         Parameters

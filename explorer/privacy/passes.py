@@ -1,7 +1,7 @@
 """Passes over a domain: the accounts that measurements are charged to, and what was written down.
 
 All of a curator but the counts and the noise. Passes compose sequentially, the regions of one pass
-in parallel; the sum of the passes' dearest paths is what everything has cost.
+in parallel; the sum of the passes' most expensive paths is what everything has cost.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Passes:
         self._closed = False
         # The curator that this one works inside, and the region that is its own.
         self._around: tuple[Passes, Regions] | None = None
-        #: Units spent on a cell's path in the mean over all cells; None while nobody asks.
+        #: Units spent on a cell's path in the mean over all cells; None while no one asks.
         self._mean_spent: float | None = None
         self._tell: Callable[[float], None] | None = None
 
@@ -92,7 +92,7 @@ class Passes:
 
     @property
     def spent(self) -> int:
-        """The cost of everything so far: the dearest path of every pass, added up."""
+        """The cost of everything so far: the most expensive path of every pass, added up."""
         return sum(book.most for book in self._books)
 
     def _own(self, regions: Regions) -> Regions:
@@ -136,9 +136,9 @@ class Passes:
         return paid
 
     def _come_further(self, regions: Regions, paid: Ints) -> None:
-        """Tell whoever asks for the progress what was paid, weighed by the cells it is for.
+        """Tell anyone who asks for the progress what was paid, weighed by the cells it is for.
 
-        The dearest path would be at its end while others have hardly begun.
+        The most expensive path would be at its end while others have hardly begun.
         """
         outermost: Passes = self
         around = []
@@ -170,7 +170,7 @@ class Passes:
         self._notes.outer_pass = next(i for i, b in enumerate(outer._books) if b is region.book)
 
     def _pay_around(self, units: int, stage: str) -> None:
-        """Charge what everything here costs more than before to the region that it lies in."""
+        """Charge what everything here costs more than before to the region that it is in."""
         if self._around is None or units == 0:
             return
         outer, region = self._around

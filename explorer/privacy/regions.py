@@ -277,7 +277,7 @@ class Boxes(Accounts):
     def grid(self, ids: Ints, parts: ArrayLike) -> Regions:
         """Cut boxes into grids, see `Regions.grid`."""
         own = self.named(ids)
-        # One row may stand for all.
+        # One row may represent all.
         rows = len(own) if np.ndim(parts) > 1 else 1
         number = np.empty((rows, self._lower.shape[1]), dtype=np.int64)
         number[:] = parts
@@ -325,7 +325,7 @@ class Boxes(Accounts):
         """How many nodes there are in the end if children are cut like their parents, or 0.
 
         Only where all are cut and it is few steps to single cells: what is in use is copied
-        whenever room is made, but room that is never used would be kept with the tree.
+        whenever space is made, but space that is never used would be kept with the tree.
         """
         cells = math.prod(self._upper[0].tolist())
         if not children < cells <= min(_SOON * children, MOST_NODES) or children < 2 * parents:
@@ -408,7 +408,7 @@ def _measure(lower, upper, axis, start, length):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _inside(ids, axis, position, lower, upper):  # type: ignore[no-untyped-def]
-    """Whether every position lies strictly inside its box."""
+    """Whether every position is strictly inside its box."""
     for i in range(len(ids)):
         if position[i] <= lower[ids[i], axis[i]] or position[i] >= upper[ids[i], axis[i]]:
             return False

@@ -31,7 +31,7 @@ class Session:
     """Releases of one data set whose budgets add up to at most a total (sequential composition).
 
     Whom the counts protect and how much all releases together may tell is said before the first of
-    them. What a session may spend is its own, beside the cap of the ledger, in which every release
+    them. What a session may spend is its own, next to the cap of the ledger, in which every release
     is booked. Threads may share one.
 
     Parameters

@@ -101,7 +101,7 @@ class About:
         Raises
         ------
         InputError
-            For what is missing, in one sentence for all of it, and for what nobody asked.
+            For what is missing, in one sentence for all of it, and for what no one asked.
         """
         known = {each.name for each in QUESTIONS}
         for name in said:
@@ -157,7 +157,7 @@ def read(path: Path) -> dict[str, Any]:
 
 
 class KeptAnswers:
-    """The folder of what was said of populations, beside a ledger.
+    """The folder of what was said of populations, next to a ledger.
 
     Parameters
     ----------

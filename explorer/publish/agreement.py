@@ -33,7 +33,7 @@ _TEXT, _EXACT = 10.0**-COUNTS, 1e-12
 _DEGREES, _METRES = 2.5e-8, 1e-5
 #: Bytes of one line of GeoJSON.
 _LINE = 200_000
-# Inside tags: what runs, and what is fetched. Words of a person stand outside of them.
+# Inside tags: what runs, and what is fetched. Words of a person are outside of them.
 _TAGS = re.compile(rb"<[^>]*>")
 _ELSEWHERE = re.compile(
     rb"^<\s*(script|iframe|object|embed|link|base|form)\b|\son\w+\s*=|http-equiv=\"?refresh"

@@ -153,7 +153,7 @@ def _registry(folder: Path, manifest: Mapping[str, Any], published: Published) -
 
 
 def _but_library(entry: Any, manifest: Mapping[str, Any]) -> str:
-    """An entry without the number of the noise's library, which is that of whoever drew."""
+    """An entry without the number of the noise's library, which is that of anyone who drew."""
     text = registry.as_text(entry) if isinstance(entry, dict) else ""
     for version in (manifest["software"].get("opendp"), metadata.version("opendp")):
         text = text.replace(str(version), "")

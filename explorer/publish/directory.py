@@ -1,4 +1,4 @@
-"""The folder of a published release: written whole beside its place, then given its name."""
+"""The folder of a published release: written whole next to its place, then given its name."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def require_free(folder: Path) -> None:
 def write_directory(published: Published, folder: Path, key: PublisherKey | None = None) -> None:
     """Write the folder of a release.
 
-    Its files are written into a folder beside it and brought to the disk; only then it is given
+    Its files are written into a folder next to it and brought to the disk; only then it is given
     its name. Whatever ends the process before leaves nothing under that name.
 
     Parameters

@@ -55,7 +55,7 @@ def write(path: Path, density: Floats, grid: Grid, said: dict[str, str]) -> None
     ]
     sizes = [_directory_size(each) for each in tags]
     begins = np.cumsum([8, *sizes]).tolist()
-    # The smallest overview first: whoever reads the beginning sees the whole map.
+    # The smallest overview first: anyone who reads the beginning sees the whole map.
     at = begins[-1]
     offsets: list[list[int]] = [[] for _ in tiles]
     for number in reversed(range(len(tiles))):
@@ -134,7 +134,7 @@ def _tags(
 def geo_keys(crs: Any) -> dict[int, tuple[int, Any]]:
     """The CRS as GeoTIFF says it: by its number, or by the parameters of Lambert's projection.
 
-    Any other one stands there as text alone, which few programs read: the GeoPackage says it too.
+    Any other one is there as text alone, which few programs read: the GeoPackage says it too.
     """
     doubles: list[float] = []
     text = ""

@@ -104,7 +104,7 @@ def unbiased(release: Release) -> tuple[Floats, Floats] | None:
     """
     tree, leaves = release.tree, release.tree.leaves
     stage = _own_stage(tree)
-    # Of sums of weights, which were rescaled, the law of whole draws says nothing.
+    # Of sums of weights, which were rescaled, the distribution of whole draws says nothing.
     if not release.linear or release.weighted or stage is None:
         return None
     known = {row.stage: row.sensitivity for row in release.ledger}

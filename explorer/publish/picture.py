@@ -65,7 +65,7 @@ def drawn(published: Published) -> Sheet:
 def _boxes(
     published: Published,
 ) -> tuple[NDArray[np.float64], list[list[Any]], list[tuple[str, str]]]:
-    """Edges (n, 4), rings of those that stand for a polygon, and a tag for each."""
+    """Edges (n, 4), rings of those that represent a polygon, and a tag for each."""
     boxes: Boxes | None = published.boxes
     if boxes is None or len(boxes.names) == 0:
         return np.zeros((0, 4)), [], []

@@ -53,7 +53,7 @@ class Booking:
     def __post_init__(self) -> None:
         facts: dict[str, Any] = vars(self)
         numbers = ("units", "spent_before")
-        # It may come out of somebody's file.
+        # It may come out of someone's file.
         typed = all(type(v) is (int if n in numbers else str) for n, v in facts.items())
         if not typed or not _HASH.fullmatch(self.row):
             raise ValueError("this is no row of a ledger")
@@ -68,7 +68,7 @@ class Booking:
         Raises
         ------
         InputError
-            For a population that nobody has named: the ledger calls it by a hash of its records.
+            For a population that no one has named: the ledger calls it by a hash of its records.
         """
         if _UNNAMED.fullmatch(receipt.population):
             raise InputError(

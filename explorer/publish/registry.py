@@ -1,8 +1,8 @@
 """An entry of tier 3 for the public registry of deployments, as a draft.
 
-The registry's names change now and then. So every key stands in one table, and a test compares
+The registry's names change now and then. So every key is in one table, and a test compares
 them with a pinned list of the registry's own template. What cannot be known comes from `About`;
-whoever publishes reads the draft and sends it, or does not.
+anyone who publishes reads the draft and sends it, or does not.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Signatures: a publisher's key is made once, read by its owner alone, known by a fingerprint.
 
-Ed25519. A signature says that whoever has the key vouches for a manifest, and with it for every
+Ed25519. A signature says that anyone who has the key vouches for a manifest, and with it for every
 file that the manifest lists and for the row of the ledger that it names.
 """
 

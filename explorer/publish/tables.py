@@ -29,7 +29,7 @@ EDGES = ("x0", "y0", "x1", "y1")
 
 
 def write_parquet(path: Path, release: Release, leaves: Leaves) -> None:
-    """The release as it is saved, with the columns of the other formats beside its own."""
+    """The release as it is saved, with the columns of the other formats next to its own."""
     own = ("count", "noise_sd")
     also = {name: column for name, column in leaves.columns.items() if name not in own}
     release_file.write(

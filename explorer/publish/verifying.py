@@ -14,7 +14,7 @@ LIMITS = Limits(cpu=180, memory=3_000_000_000, wall=600.0)
 
 
 def verify(folder: str | Path, key: bytes = b"") -> Verdict:
-    """Look at a folder, whoever made it.
+    """Look at a folder, anyone who made it.
 
     Parameters
     ----------

@@ -106,7 +106,7 @@ def write_rectangles(
     grid : Grid
     format : "geojson" or "csv"
     columns : further columns by name, (n,) each, such as private counts; NaN is left empty
-    polygons : n polygons that some of them stand for, None for a rectangle; CSV has them as text
+    polygons : n polygons that some of them represent, None for a rectangle; CSV has them as text
         in a column wkt
 
     Raises

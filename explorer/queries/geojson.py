@@ -75,7 +75,7 @@ def read_shapes(
     shapes: list[Any] = [None] * len(odd)
     for number, feature in enumerate(found.features):
         facts = feature.get("properties") or {}
-        # Whoever writes no edges of a shape says that it is none of a box.
+        # Anyone who writes no edges of a shape says that it is none of a box.
         if odd[number] or ("x0" in facts and facts["x0"] is None):
             noted = _noted(facts, crs, found.corners[number])
             shape = shapely.geometry.shape(feature["geometry"]) if noted is None else noted
@@ -162,7 +162,7 @@ def _of_others(odd: int, asked: int) -> str:
 
 
 def _noted(facts: dict[str, Any], crs: Any, corners: Floats) -> Any:
-    """The polygon that `write` has noted beside a shape, if that has not been moved since."""
+    """The polygon that `write` has noted next to a shape, if that has not been moved since."""
     text = facts.get("wkt")
     if not isinstance(text, str) or facts.get("crs") != crs:
         return None
@@ -260,8 +260,8 @@ def write(
 ) -> str:
     """A FeatureCollection of (n, 4) boxes, with n rows of further cells under their labels.
 
-    Each Feature notes its exact edges and their CRS beside its shape, which is curved in degrees;
-    one that stands for one of n ``polygons`` (None for a box) notes that instead.
+    Each Feature notes its exact edges and their CRS next to its shape, which is curved in degrees;
+    one that represents one of n ``polygons`` (None for a box) notes that instead.
     """
     _refuse_cells(grid)
     crs = grid.to_dict()["crs"]

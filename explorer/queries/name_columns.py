@@ -22,7 +22,7 @@ USUAL = tuple(dict.fromkeys(made(each) for each in _NAMES for made in (str, str.
 
 
 def usual(has: Collection[str]) -> str:
-    """The column that names rows where nobody says which one; "" where none looks like it.
+    """The column that names rows where no one says which one; "" where none looks like it.
 
     >>> usual(["POP", "NAME_2", "label"]), usual(["POP"])
     ('label', '')

@@ -31,7 +31,7 @@ SUFFIXES = (".csv", ".geojson", ".json", ".gpkg", ".zip", ".parquet", ".fgb", ".
 #: Bytes of a file of polygons.
 MOST_BYTES = 20_000_000
 _SHAPEFILE = b"\0\0\x27\x0a"
-# What says where a row lies, and names nothing; and what a table writes for a number.
+# What says where a row is, and names nothing; and what a table writes for a number.
 _NOTED = (*EDGES, "west", "south", "east", "north", "wkt", "crs")
 _NUMBER = re.compile(r"[-+]?[\d.,]+([eE][-+]?\d+)?")
 

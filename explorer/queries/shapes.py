@@ -36,7 +36,7 @@ def box_shapes(boxes: Floats, grid: Grid) -> list[dict[str, Any] | None]:
     """GeoJSON geometries (WGS 84, counterclockwise) of (n, 4) rectangles in metres.
 
     A rectangle over the antimeridian is cut there (RFC 7946, section 3.1.9), one over a pole gets
-    an edge along it. None stands for a rectangle of which a corner has no longitude.
+    an edge along it. None represents a rectangle of which a corner has no longitude.
     """
     if not len(boxes):
         return []
@@ -68,7 +68,7 @@ def box_shapes(boxes: Floats, grid: Grid) -> list[dict[str, Any] | None]:
 def shape_of_text(text: str) -> Any:
     """The geometry of well-known text; raises ValueError for any other text."""
     try:
-        # Numbers that are none are looked for by whoever asks about the shape.
+        # Numbers that are none are looked for by anyone who asks about the shape.
         with np.errstate(invalid="ignore"):
             return shapely.from_wkt(text)
     except shapely.errors.ShapelyError as error:
@@ -167,7 +167,7 @@ def are_rectangles(
     first = np.cumsum(length) - length
     start = np.concatenate(rings)
     step = _short_way(np.concatenate([np.roll(ring, -1, axis=0) - ring for ring in rings]))
-    # Unrolled from the first corner of each ring, which lies near the first of its shape.
+    # Unrolled from the first corner of each ring, which is near the first of its shape.
     ahead = np.cumsum(step, axis=0) - step
     anchor = start[first].copy()
     leader = anchor[np.searchsorted(owner[: counts[:n].sum()], np.arange(n))][owner]
@@ -208,7 +208,7 @@ def _areas(x: Floats, y: Floats, first: NDArray[np.int64]) -> Floats:
 def boxes_of_degrees(boxes: ArrayLike, grid: Grid) -> Floats:
     """Bounding boxes in metres, (n, 4), of rectangles west, south, east, north in degrees.
 
-    West may be larger than east where the antimeridian lies between them.
+    West may be larger than east where the antimeridian is between them.
 
     Raises
     ------

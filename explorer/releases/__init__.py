@@ -1,1 +1,1 @@
-"""PUBLIC. What may leave the curator's desk: a private map, its tree, its answers, its file."""
+"""PUBLIC. What may leave the curator: a private map, its tree, its answers, its file."""

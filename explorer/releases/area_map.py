@@ -1,6 +1,6 @@
 """A private map inside an area, clipped to it: what it says of the whole, and of parts.
 
-A leaf's count lies on the area's share of its cells alone; a leaf without any is dropped.
+A leaf's count is on the area's share of its cells alone; a leaf without any is dropped.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class AreaMap:
     ----------
     window : Window
     tree : Tree of the window's cells
-    inside : "uniform" or "interpolated", how a leaf's count lies on its land
+    inside : "uniform" or "interpolated", how a leaf's count is on its land
     haar_variance : of every coefficient, for Privlet
     """
 
@@ -88,7 +88,7 @@ class AreaMap:
         return own, (both - own - self.variance) / 2
 
     def weights(self, boxes: Floats) -> Floats:
-        """Which part of each leaf's land lies in m boxes (m, 2, 2) of cells, (m, leaves)."""
+        """Which part of each leaf's land is in m boxes (m, 2, 2) of cells, (m, leaves)."""
         leaves, sums = self.tree.leaves, summed(self.land)
         lower, upper = self.tree.lower[leaves], self.tree.upper[leaves]
         found = np.zeros((len(boxes), len(leaves)))
@@ -101,7 +101,7 @@ class AreaMap:
         return np.clip(found, 0.0, 1.0)
 
     def leaf_sums(self, cells: Floats) -> Floats:
-        """Part of each leaf's land that lies in a piece, from its land in every cell, (leaves,)."""
+        """Part of each leaf's land that is in a piece, from its land in every cell, (leaves,)."""
         owner = self.tree.owners(self.window.shape)
         inside = np.bincount(owner.ravel(), cells.ravel(), len(self.tree.leaves))
         parts = np.divide(inside, self.leaf_land, np.zeros_like(inside), where=self.leaf_land > 0)

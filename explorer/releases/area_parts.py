@@ -109,7 +109,7 @@ def asked_of(where: Any, windows: Windows, crs: Any = None) -> Asked:
 def fractions(
     windows: Windows, window: Window, each: AreaMap | None, cells: Floats, asked: Asked
 ) -> tuple[Bools, Floats, Floats]:
-    """What of an area that was counted as one lies in m questions.
+    """What of an area that was counted as one is in m questions.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def fractions(
 
     Returns
     -------
-    (m,) whether it lies wholly inside; (m,) the private count of the part that does; and
+    (m,) whether it is wholly inside; (m,) the private count of the part that does; and
     (m, leaves) which part of the land of each leaf of the map does, (m, 1) without a map
     """
     land = window.land if window.land.any() else np.ones(window.shape)
@@ -154,7 +154,7 @@ def fractions(
 
 
 def _covered(windows: Windows, window: Window, land: Floats, asked: Asked, m: int) -> Floats | None:
-    """Land in every cell that lies in a question, (rows, cols); None for all of it."""
+    """Land in every cell that is in a question, (rows, cols); None for all of it."""
     covered = np.zeros(window.shape)
     if asked.members is not None:
         chosen = asked.members[m][window.members]

@@ -1,6 +1,6 @@
 """Questions to a release: boxes along the axes, or polygons, each asked as itself.
 
-A polygon's answer is a weighted sum of the leaves' counts, by the part of every cell that lies in
+A polygon's answer is a weighted sum of the leaves' counts, by the part of every cell that is in
 it, and its noise is that of the same sum.
 """
 
@@ -112,7 +112,7 @@ def _of_shapes(release: Asked, shapes: Shapes) -> tuple[Floats, Floats, Ints]:
 
 
 def leaf_weights(release: Asked, shapes: Shapes) -> Iterator[tuple[Ints, Floats]]:
-    """Of each polygon the leaves that it touches, and which part of every one lies in it.
+    """Of each polygon the leaves that it touches, and which part of every one is in it.
 
     Yields
     ------

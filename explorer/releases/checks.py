@@ -1,4 +1,4 @@
-"""Whether a tree is one that a release can stand on: for files, and for trees made elsewhere."""
+"""Whether a tree is one that a release can be on: for files, and for trees made elsewhere."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ROUNDS = 2
 def check_made(
     tree: Tree, shape: tuple[int, ...], ledger: Sequence[LedgerRow], units: int, unit: str
 ) -> None:
-    """Refuse what no single plan drew where no release can stand on it, see `Release.from_tree`.
+    """Refuse what no single plan drew where no release can be on it, see `Release.from_tree`.
 
     Raises
     ------
@@ -55,7 +55,7 @@ def check_tree(tree: Tree, shape: tuple[int, ...]) -> None:
     Raises
     ------
     ValueError
-        Where parents do not precede their children, siblings do not stand side by side, children
+        Where parents do not precede their children, siblings do not are side by side, children
         do not tile their parent, the root is not the whole domain, a leaf was never measured, or a
         count is no number.
     """
@@ -92,7 +92,7 @@ def children_tile(lower: Ints, upper: Ints, parent: Ints) -> bool:
     Notes
     -----
     Volumes that add up do not suffice: one child may lie upon another while a cell is left out.
-    So every axis is measured by a ruler whose marks stand at random. A box has the volume
+    So every axis is measured by a ruler whose marks are at random. A box has the volume
     prod (R(upper) - R(lower)), and as polynomials in the marks R the volumes of the children add
     up to that of their parent only if the boxes do, corner by corner. Marks are drawn anew for
     each call from the remainders of a prime p, so that a tree that does not tile is taken for one

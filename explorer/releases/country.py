@@ -45,7 +45,7 @@ OUTLINE = 200.0
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CountryRelease:
-    """`Country` makes it and `load` reads it; nobody needs to call this class.
+    """`Country` makes it and `load` reads it; no one needs to call this class.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ class CountryRelease:
         Returns
         -------
         Answers
-            An area that lies wholly in the question counts with its own count, one that is cut
+            An area that is wholly in the question counts with its own count, one that is cut
             through by what its map has inside the question. `sd` follows from one linear form over
             all draws; it is exact for unions of areas.
 

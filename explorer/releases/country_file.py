@@ -133,7 +133,7 @@ def layers(areas: Areas) -> list[str]:
 
 
 def _layers(levels: Sequence[str]) -> list[str]:
-    """Names that a GeoPackage can hold beside each other and beside what is its own.
+    """Names that a GeoPackage can hold next to each other and next to what is its own.
 
     >>> _layers(["Whole", "Region", "region", "gpkg_contents"])
     ['whole', 'Whole_', 'Region', 'region_', 'level gpkg_contents']
@@ -141,7 +141,7 @@ def _layers(levels: Sequence[str]) -> list[str]:
     found, taken = ["whole"], {"whole", TABLE}
     for level in levels:
         name = f"level {level}" if level.lower().startswith(_NOT_OURS) else level
-        # Its tables are told apart by their letters, not by their case.
+        # Its tables are distinguished by their letters, not by their case.
         while name.casefold() in taken:
             name += "_"
         taken.add(name.casefold())

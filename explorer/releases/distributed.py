@@ -88,7 +88,7 @@ class DistributedRelease(Release):
 
     @property
     def neighbours(self) -> str:
-        """Which data sets are told apart by epsilon at most, as a sentence."""
+        """Which data sets are distinguished by epsilon at most, as a sentence."""
         return neighbours(None if self.people_are_public else round(self.population))
 
     def summary(self) -> str:
@@ -119,7 +119,7 @@ class DistributedRelease(Release):
         Raises
         ------
         InputError
-            For a round that there is not, one before which nobody had answered, or an algorithm
+            For a round that there is not, one before which no one had answered, or an algorithm
             that has a map at its end only, see `refined`.
         """
         last = len(self.heard)
@@ -173,7 +173,7 @@ class DistributedRelease(Release):
         Raises
         ------
         InputError
-            If nobody has answered in any round that counts.
+            If no one has answered in any round that counts.
         """
         estimate = estimated(rounds, domain.shape, population, paying, joined, units)
         return cls.of_estimate(
@@ -309,7 +309,7 @@ def estimated(
     Raises
     ------
     InputError
-        If nobody has answered in any round that counts.
+        If no one has answered in any round that counts.
     """
     counted = rounds if joined else rounds[-1:]
     if not any(heard.answered for heard in counted):

@@ -1,12 +1,12 @@
-"""Inference that knows of empty parts: how likely each node is to hold nobody, and how many else.
+"""Inference that knows of empty parts: how likely each node is to hold no one, and how many else.
 
 A map is mostly empty, and counts of its parts are noisy. So two things are carried up a tree: an
-estimate z of variance V of a node's count if it holds somebody, and l, the log-likelihood of "it
-holds nobody" (of all draws below it, as z and V are). Two parts of a node hold all of it with one
+estimate z of variance V of a node's count if it holds someone, and l, the log-likelihood of "it
+holds no one" (of all draws below it, as z and V are). Two parts of a node hold all of it with one
 of them with the prior probability `ALONE` each, or share it in any ratio. See `two_parts`.
 
 Shrunk estimates are biased, and biases of many small parts add up. So least squares is carried up
-beside them, and on each level estimates move back to it as far as they are off by more than their
+next to them, and on each level estimates move back to it as far as they are off by more than their
 variances explain (James and Stein's rule).
 
 More than two children are halved again and again. (Our own; notebooks/design, mosaic for every
@@ -70,7 +70,7 @@ def infer(
     (n,)
     """
     n = len(parent)
-    # What is first of nobody is never asked for.
+    # What is first of no one is never asked for.
     first, fan_out = np.empty((2, n), np.int32)
     _families(parent, first, fan_out)
     levels, families = _by_level(depth, fan_out)
@@ -326,7 +326,7 @@ def _downwards(inner, behind, parent, first, fan_out, z, v, log_empty, value):  
         value[i] = z[i] * v[i] if fan_out[i] == 0 else 0.0
     total, owner = 0.0, -1
     for i in range(len(parent) - 1, 0, -1):
-        # Children of a node stand side by side.
+        # Children of a node are side by side.
         if parent[i] != owner:
             owner, total = parent[i], 0.0
         total += value[i]

@@ -112,7 +112,7 @@ def save(release: Leaves, path: str | Path, about: dict[str, Any]) -> None:
     if ending in WHOLE:
         also = {}
         if isinstance(release.domain, Grid):
-            # What `to_geodataframe` says of a leaf, a file says to whoever has only GeoPandas.
+            # What `to_geodataframe` says of a leaf, a file says to anyone who has only GeoPandas.
             also = frame_of(release)[["density", "low", "high"]].to_dict("series")
         release_file.write(path, release.tree, release.domain, about, release.maps, also)
         return

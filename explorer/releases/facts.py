@@ -1,4 +1,4 @@
-"""What a release says of itself beside its counts: checked when it comes out of a file."""
+"""What a release says of itself next to its counts: checked when it comes out of a file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from explorer.releases.transcript import LedgerRow
 from explorer.releases.units import UNITS_OF_PRIVACY, UNITS_PER_EPSILON, to_epsilon
 
-# The key of a mechanism in a file, of ours or of somebody's own.
+# The key of a mechanism in a file, of ours or of someone's own.
 _NAME = re.compile(r"[\w -]{0,60}")
 
 

@@ -38,7 +38,7 @@ def fans(lower: Ints, upper: Ints, first_child: Ints, fan_out: Ints) -> Fans | N
     Parameters
     ----------
     lower, upper : (n, d) boxes of all nodes, half open, in cells
-    first_child, fan_out : (n,) the first of each node's children, which stand side by side, and
+    first_child, fan_out : (n,) the first of each node's children, which are side by side, and
         how many there are
     """
     of, used = np.full(len(lower), -1, dtype=np.int64), 0

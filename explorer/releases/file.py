@@ -217,7 +217,7 @@ def read(path: str | Path) -> tuple[Tree, Domain, dict[str, Any], PlaceMaps | No
 def unpacked(saved: str, most: int) -> io.BytesIO:
     """An archive of arrays that unpack to no more than so many bytes."""
     raw = io.BytesIO(base64.b64decode(saved, validate=True))
-    # Sizes stand in the archive's directory: look before unpacking.
+    # Sizes are in the archive's directory: look before unpacking.
     with zipfile.ZipFile(raw) as archive:
         unpacked = sum(entry.file_size for entry in archive.infolist())
     if unpacked > most:

@@ -74,13 +74,13 @@ class Flows:
 
     @property
     def holds_zero(self) -> NDArray[np.bool_]:
-        """Whether the interval of a flow holds 0, (n,): there may be nobody."""
+        """Whether the interval of a flow holds 0, (n,): there may be no one."""
         held: NDArray[np.bool_] = np.abs(self.value) <= self.half_width
         return held
 
     @property
     def shown(self) -> NDArray[np.bool_]:
-        """Flows released as 3 k / epsilon or more, (n,): such as stand above the noise.
+        """Flows released as 3 k / epsilon or more, (n,): such as are above the noise.
 
         k is the contribution bound: three times the scale of a count that has the whole budget.
         """
@@ -172,7 +172,7 @@ class Flows:
     def locations(self) -> pd.DataFrame:
         """The zones' middles: id, name, lat, lon in degrees (x, y where there are cells alone).
 
-        Where both places are divided alike a zone stands there once, else once for either.
+        Where both places are divided alike a zone is there once, else once for either.
         """
         import pandas as pd
 
@@ -213,7 +213,7 @@ class Flows:
         return flows_path, zones_path
 
     def _ends(self, direction: Direction) -> tuple[Ints, Zones]:
-        """The end of every flow that lies in the asked zones, (n,), and those zones."""
+        """The end of every flow that is in the asked zones, (n,), and those zones."""
         if direction == "incoming":
             return self.destination, self.destinations
         return self.origin, self.origins

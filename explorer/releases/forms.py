@@ -2,7 +2,7 @@
 
 Trees are arrays with parents before children; nothing here knows boxes. With q, c and B the
 variance of the sought form, its covariance with the node's total and that total's variance, all
-from what lies below a node alone, a draw of variance s of the node itself turns them into
+from what is below a node alone, a draw of variance s of the node itself turns them into
 q - c^2/(B + s), c s/(B + s) and B s/(B + s); siblings add up (see `Tree.integrate`).
 """
 

@@ -108,7 +108,7 @@ def _inverse(coefficients, found, strip):  # type: ignore[no-untyped-def]
             cells[0, j] = coefficients[0, begin + j]
         n = 1
         while n < length:
-            # From the end: each sum makes room for the two that it becomes.
+            # From the end: each sum makes space for the two that it becomes.
             for i in range(n - 1, -1, -1):
                 for j in range(columns):
                     total, difference = cells[i, j], coefficients[n + i, begin + j]
@@ -151,7 +151,7 @@ def _coefficients(weights: Floats) -> Floats:
 
 
 def _inside(low: Floats, high: Floats, cells: int) -> Floats:
-    """Share of every cell of a side that lies between two positions, (n, padded side)."""
+    """Share of every cell of a side that is between two positions, (n, padded side)."""
     start = np.arange(side(cells))
     share = np.minimum(high[:, None], start + 1) - np.maximum(low[:, None], start)
     return np.where(start < cells, np.clip(share, 0, 1), 0.0)

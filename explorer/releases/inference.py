@@ -129,7 +129,7 @@ def empty_or_not(
     near: NDArray[np.bool_] | None = None,
     axes: Sequence[int] = (0, 1),
 ) -> Estimate:
-    """Counts by how likely each part is to hold nobody, see `weighing` and `surroundings`.
+    """Counts by how likely each part is to hold no one, see `weighing` and `surroundings`.
 
     All counts come out at 0 or more and add up at every node. They are not linear in the draws, so
     the noise of answers has no closed form: `precision` is that of the least squares underneath.
@@ -201,7 +201,7 @@ def balanced_shares(
 
 
 def in_doubt(transcript: Transcript, test: str, thresholds: Floats) -> NDArray[np.bool_]:
-    """Nodes whose test draw lies within sixteen noise scales above their threshold, (n,).
+    """Nodes whose test draw is within sixteen noise scales above their threshold, (n,).
 
     Further up the other outcome has a probability below e^-16.
     """

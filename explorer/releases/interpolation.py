@@ -2,8 +2,8 @@
 
 A leaf's count need not lie evenly inside it: where its neighbour to the north is fuller, its
 northern half probably is too. On a pyramid of square blocks (sides of 1, 2, 4, ... cells) a block
-that lies inside a single leaf, with mass d and with up, down, right, left the masses of the blocks
-beside it on the same level (its own mass at the edge of the map), has the slopes
+that is inside a single leaf, with mass d and with up, down, right, left the masses of the blocks
+next to it on the same level (its own mass at the edge of the map), has the slopes
 
     gx = SLOPE (down - up) / 8,   gy = SLOPE (right - left) / 8
 

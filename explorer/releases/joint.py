@@ -51,7 +51,7 @@ def together(
 
     Parameters
     ----------
-    rounds : at least one of which somebody answered
+    rounds : at least one of which someone answered
     shape : rows and columns of the grid
     population : N, whom the map is about
     spent : what each round costs on a path, in 10^-12 epsilon, see `mean_costs`
@@ -108,7 +108,7 @@ def alone(
     ids = place[tree.open]
     here = ids >= 0
     area = np.prod(np.maximum(upper - lower, 0)[tree.open], axis=1).astype(np.float64)
-    # Outside the grid there is nobody: what a node owns is what it owns of the grid.
+    # Outside the grid there is no one: what a node owns is what it owns of the grid.
     share = area / np.maximum(np.bincount(owner, area, heard.tree.v), 1.0)[owner]
     values, variances = heard.scaled(population)
     drawn = Measurement(
@@ -137,7 +137,7 @@ def mean_costs(units: int, people: Sequence[int]) -> list[int]:
 
 
 def _inside(lower: Ints, upper: Ints) -> tuple[Ints, Ints]:
-    """Where each key stands among those that lie on the grid, -1 for others; and those."""
+    """Where each key is among those that lie on the grid, -1 for others; and those."""
     kept = np.flatnonzero((upper > lower).all(axis=1))
     place = np.full(len(lower), -1, dtype=np.int64)
     place[kept] = np.arange(len(kept))

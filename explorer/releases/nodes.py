@@ -1,4 +1,4 @@
-"""Helpers on the nodes of a tree, which stand in arrays with parents before their children."""
+"""Helpers on the nodes of a tree, which are in arrays with parents before their children."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MANY = 1000
 
 
 def span(ids: Ints) -> slice | Ints:
-    """Increasing positions as a slice where they stand side by side: a slice copies nothing."""
+    """Increasing positions as a slice where they are side by side: a slice copies nothing."""
     if len(ids) and ids[-1] - ids[0] + 1 == len(ids):
         return slice(int(ids[0]), int(ids[-1]) + 1)
     return ids

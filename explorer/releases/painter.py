@@ -1,4 +1,4 @@
-"""What draws releases. It stands in a later room, so the package's root lends it."""
+"""What draws releases. It is in a later package, so the package's root lends it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from explorer.errors import InputError
 
 
 class Painter(Protocol):
-    """What draws; it stands in a later room, and the package's root lends it."""
+    """What draws; it is in a later package, and the package's root lends it."""
 
     def plot(self, release: Any, ax: Any, column: str, scale: str, partition: bool) -> Any:
         """See `Shown.plot`."""
@@ -25,7 +25,7 @@ _lent: list[Callable[[], Any]] = []
 
 
 def lend(painter: Callable[[], Any]) -> None:
-    """Let this load what draws, once somebody wants to see something."""
+    """Let this load what draws, once someone wants to see something."""
     _lent[:] = [painter]
 
 

@@ -9,7 +9,7 @@ from numba import njit
 def paint(lower, upper, values, image):  # type: ignore[no-untyped-def]
     """Write `values` (n,) into the cells of n boxes, (n, 2) half open, of `image` (rows, cols).
 
-    What of a box lies behind the last row or column is left out.
+    What of a box is behind the last row or column is left out.
     """
     for k in range(len(values)):
         for i in range(lower[k, 0], min(upper[k, 0], len(image))):

@@ -177,7 +177,7 @@ class KeyTree:
         return np.repeat(self.run_index.astype(np.int32), self.lengths)
 
     def index(self, codes: ArrayLike) -> NDArray[np.int32]:
-        """Which open node each finest cell lies in, (n,)."""
+        """Which open node each finest cell is in, (n,)."""
         codes = np.asarray(codes, dtype=np.int64)
         if self.depth <= _TABLE_DEPTH:
             return self.table[codes]
@@ -231,7 +231,7 @@ class KeyTree:
     def owners(self, other: KeyTree) -> Ints:
         """Which open node of this tree owns each open node of a finer one, (other.v,).
 
-        Meaningful where no node of `other` lies in two of this tree's.
+        Meaningful where no node of `other` is in two of this tree's.
         """
         return self.index(other.first[other.open]).astype(np.int64)
 

@@ -48,7 +48,7 @@ class Questions(_Asked):
         where : (n, 4) x0, y0, x1, y1, polygons, frame, path or mapping
             Numbers are metres of the grid's CRS, or cells (x along columns, y along rows) when the
             grid has none. Polygons of shapely, a GeoSeries, a GeoDataFrame or a file of them are
-            asked as they are, of one map. Cells that are cut through count by area; what lies
+            asked as they are, of one map. Cells that are cut through count by area; what is
             outside the grid is 0, with an `OutsideWarning` for polygons that lie there whole. Of
             several places (n, k, 4), NaN for anywhere, or a mapping from places to frames.
         crs : int, str or CRS, optional
@@ -93,7 +93,7 @@ class Questions(_Asked):
 
         What answers say where users are protected: a user's records are bounded, so that counts
         are none of trips or visits, and how many there are has no bounded sensitivity. `people`
-        says how many users stand behind it.
+        says how many users are behind it.
 
         Parameters
         ----------
@@ -108,7 +108,7 @@ class Questions(_Asked):
         Raises
         ------
         InputError
-            See `answer`, or for a release in which nobody is found.
+            See `answer`, or for a release in which no one is found.
 
         Examples
         --------
@@ -123,7 +123,7 @@ class Questions(_Asked):
         return Answers(found.value / self.total, found.sd / self.total, False)
 
     def map_answer(self, place: int, rectangles: ArrayLike) -> Floats:
-        """What the map of one place says itself, beside the tree's own `answer`.
+        """What the map of one place says itself, next to the tree's own `answer`.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""The release: what may leave the curator's desk. It holds no exact count and no seed."""
+"""The release: what may leave the curator. It holds no exact count and no seed."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Boxes = ArrayLike | Mapping[str, Any] | Any
 class Release(Questions, Shown, Sampled):
     """A private map: a partition of a domain with a private count for every leaf.
 
-    Mechanisms make it and `load` reads it; nobody needs to call this class.
+    Mechanisms make it and `load` reads it; no one needs to call this class.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class Release(Questions, Shown, Sampled):
     elsewhere : tuple of (str, float)
         What passes over the domain before this tree cost, as stage and epsilon.
     inside : {"uniform", "interpolated", "maps"}
-        How a leaf's count lies inside it: evenly, after released neighbours, or by the maps of
+        How a leaf's count is inside it: evenly, after released neighbours, or by the maps of
         the places.
     linear : bool
         Whether counts are linear in the draws, so that the noise has a closed form.
@@ -78,7 +78,7 @@ class Release(Questions, Shown, Sampled):
     candidates : tuple
         Cuts that HTF's search looked at, with their noisy costs; no file keeps them.
     maps : PlaceMaps or None
-        Private maps of all places, drawn beside the tree.
+        Private maps of all places, drawn next to the tree.
     weighted : bool
         Whether counts are sums of weights of a user's records, see `share`.
     version : str
@@ -244,7 +244,7 @@ class Release(Questions, Shown, Sampled):
 
     @property
     def is_uniform(self) -> bool:
-        """Whether a leaf's count lies evenly inside it."""
+        """Whether a leaf's count is evenly inside it."""
         return self.inside == "uniform"
 
     @property
@@ -451,7 +451,7 @@ class Release(Questions, Shown, Sampled):
         exports.save(self, path, self.in_file())
 
     def in_file(self) -> dict[str, Any]:
-        """What a file says of this release beside its tree, as JSON can hold it."""
+        """What a file says of this release next to its tree, as JSON can hold it."""
         return described(self)
 
     @classmethod

@@ -35,7 +35,7 @@ class Row:
     bits : of a number that a person sends
     bytes_up, bytes_down : what a person sends and receives
     overflow : sums of shards that did not fit their bits, which no server would know; None where
-        nobody counted them. It follows from noisy sums and costs nothing
+        no one counted them. It follows from noisy sums and costs nothing
     """
 
     cells: int
@@ -112,7 +112,7 @@ def frame(rows: Sequence[Row]) -> pd.DataFrame:
 
     Columns: cells, people, epsilon, bits, bytes (a person sends), split, collapsed, noise
     (standard deviation in each sum), answered, shards, refused, bytes down (a person receives),
-    overflow (sums that did not fit their bits; none given where nobody counted).
+    overflow (sums that did not fit their bits; none given where no one counted).
     """
     import pandas as pd
 

@@ -24,7 +24,7 @@ class Sampled:
     def sample(self, n: int, rng: Any = None) -> geopandas.GeoDataFrame:
         """Synthetic points that lie as the released counts do: post-processing, it costs nothing.
 
-        Nobody's place is among them: a leaf is drawn in proportion to its count (never one that
+        No one's place is among them: a leaf is drawn in proportion to its count (never one that
         noise made negative), and in it a place, evenly or by the interpolated density.
 
         Parameters

@@ -62,7 +62,7 @@ def downwards(parent, z, variance, masses, value):  # type: ignore[no-untyped-de
     """Fill `value` (n,) from the root: children share their parent's count.
 
     `z`, `variance` (n,) are the best estimates of the nodes from their own subtrees; the children
-    of a node stand side by side. `masses` (n,) are what is expected of nodes, in any unit; none at
+    of a node are side by side. `masses` (n,) are what is expected of nodes, in any unit; none at
     all (0,) expects alike of all halves.
     """
     n = len(parent)

@@ -290,7 +290,7 @@ def _weigh(weights, columns, total):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, inline="always")
 def share_inside(boxes, m, lower, upper, i):  # type: ignore[no-untyped-def]
-    """The part of node i that lies in box m, 0 to 1, and whether it is the whole node."""
+    """The part of node i that is in box m, 0 to 1, and whether it is the whole node."""
     if lower.shape[1] == 2:
         # The same, written out: maps are asked while a slider moves, and the loop costs a fifth.
         height = min(boxes[m, 1, 0], upper[i, 0]) - max(boxes[m, 0, 0], lower[i, 0])
@@ -352,7 +352,7 @@ def _integrate(  # type: ignore[no-untyped-def]
     # the q and c of their children.
     # What is not there is None: numba then leaves the branches out, and compiles half as much.
     if maps is not None:
-        # Leaves that a box cuts through: the maps say which part of them lies inside.
+        # Leaves that a box cuts through: the maps say which part of them is inside.
         cut, of = np.empty((2, len(parent)), dtype=np.int64)
     if grids is not None:
         low, high = np.empty((2, lower.shape[1]), dtype=np.int64)

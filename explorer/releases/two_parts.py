@@ -1,7 +1,7 @@
 """Two parts of a node of which one may be empty: what they say of the node, and it of them.
 
 Of each part an estimate z of variance V is known, which holds if it is not empty, and l, the
-log-likelihood of "it is empty". All of the node lies in one of them with the prior probability
+log-likelihood of "it is empty". All of the node is in one of them with the prior probability
 `ALONE` each; else they share it in any ratio. With t = E[x | x > 0], x ~ N(z1 + z2, V1 + V2), and
 
     m = (z1 V2 + (t - z2) V1) / (V1 + V2),   s = sqrt(V1 V2 / (V1 + V2)),
@@ -17,7 +17,7 @@ l = l1 + l2 - ln(w1 + w2 + w3) + ln Phi(z/sd). On the way down every part of a k
 its count if it is not empty, X, and the probability Q of that; X Q is what is released.
 
 Many pairs are worked on at once, each step for all of them, in loops without branches: then a
-processor runs several at a time. Where both parts are certain to hold somebody nothing is weighed,
+processor runs several at a time. Where both parts are certain to hold someone nothing is weighed,
 and callers ask for that first (`certain`, `evident`).
 """
 
@@ -91,7 +91,7 @@ def _look_up(work, row, n):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, error_model="numpy", inline="always")
 def certain(z1, v1, z2, v2):  # type: ignore[no-untyped-def]
-    """Whether both parts are `_CERTAIN` to hold somebody."""
+    """Whether both parts are `_CERTAIN` to hold someone."""
     # In one: whether parts are full cannot be foreseen, so four branches would be four guesses.
     positive = (z1 > 0.0) & (z2 > 0.0)
     return positive & (z1 * z1 > _CERTAIN_2 * v1) & (z2 * z2 > _CERTAIN_2 * v2)
@@ -100,7 +100,7 @@ def certain(z1, v1, z2, v2):  # type: ignore[no-untyped-def]
 @njit(nogil=True, error_model="numpy", inline="always")
 def log_empty_of_certain(z, log_empty):  # type: ignore[no-untyped-def]
     """What l is of two certain parts that hold z and have the sum `log_empty` of l."""
-    # The count itself could not bring l back above the least that is told apart.
+    # The count itself could not bring l back above the least that is distinguished.
     if log_empty < NEVER - 1e3:
         return NEVER
     return max(log_empty - _LOG_BOTH + math.log(z), NEVER)

@@ -87,7 +87,7 @@ class Row:
     Parameters
     ----------
     boxes : sequence
-        `Box`, its four edges, or None; in a file "anywhere" stands for None.
+        `Box`, its four edges, or None; in a file "anywhere" represents None.
     name : str
 
     Raises

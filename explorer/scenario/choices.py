@@ -1,6 +1,6 @@
 """The choices of a screen, declared once: scenarios, states and widgets take them from here.
 
-An option's title is for people; its value stands in files and links.
+An option's title is for people; its value is in files and links.
 """
 
 from __future__ import annotations
@@ -224,7 +224,7 @@ class CountryChoices(param.Parameterized):
 
 
 class PairChoices(param.Parameterized):
-    """What stands beside A and B, and whether their noise is the same."""
+    """What is next to A and B, and whether their noise is the same."""
 
     apart = param.Boolean(default=False, label="B has other random noise")
     third = param.Selector(

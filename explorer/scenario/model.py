@@ -76,7 +76,7 @@ class Scenario:
     epsilon : float
         Of each of them; 0.1, for trips and people 1.
     seed : int or None
-        The random noise of a preview. None stands for a release: its noise is in no scenario.
+        The random noise of a preview. None represents a release: its noise is in no scenario.
     boxes : sequence or None
         Rectangles and polygons (at most 200) in the grid's unit, for trips a `Row` with one for
         each place; None is the two examples of the page, on the page country none.
@@ -84,7 +84,7 @@ class Scenario:
     sweep : Sweep
         The error curves of Compare.
     pair : Pair
-        What stands beside A and B on Compare, and whether their noise is the same.
+        What is next to A and B on Compare, and whether their noise is the same.
     title, about : str
         A name and one sentence, for a menu.
 

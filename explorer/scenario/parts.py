@@ -79,7 +79,7 @@ class Choice:
         if isinstance(given, cls):
             return given
         if isinstance(given, Mechanism) and type(given) is known_mechanisms().get(given.key):
-            # It has checked its settings already; a link that was made of one that somebody has
+            # It has checked its settings already; a link that was made of one that someone has
             # changed since is refused when it is opened.
             choice = object.__new__(cls)
             object.__setattr__(choice, "key", given.key)
@@ -229,7 +229,7 @@ class PeopleLooks(_Look):
 class TripLooks(_Look):
     """How the maps of trips are drawn, see `TripChoices`.
 
-    Of answers ``spread`` alone is a part: how a leaf's count lies inside it.
+    Of answers ``spread`` alone is a part: how a leaf's count is inside it.
     """
 
     shows: str = TripChoices.shows
@@ -278,7 +278,7 @@ AnyLooks = Looks | PeopleLooks | TripLooks | AreaLooks
 
 @dataclass(frozen=True)
 class Pair(_Part):
-    """What stands beside the two maps of Compare, see `PairChoices`.
+    """What is next to the two maps of Compare, see `PairChoices`.
 
     Parameters
     ----------

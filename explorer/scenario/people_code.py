@@ -11,7 +11,7 @@ def besides(scenario: Scenario) -> dict[str, Any]:
     """Settings that a page adds: its previews draw the noise of all shares at once.
 
     A release draws everybody's own share, which is the mechanism's default, and so does a preview
-    with bits that somebody chose: what does not fit them shows shard by shard alone. A release says
+    with bits that someone chose: what does not fit them shows shard by shard alone. A release says
     how many people are declared, as the field of the page does.
     """
     made: list[Any] = list(scenario.made())

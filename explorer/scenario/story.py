@@ -16,7 +16,7 @@ from explorer.scenario.yaml_file import MOST_STORY_BYTES, read, write
 #: The version of the format; another one is refused by its number.
 VERSION = 1
 MOST_STEPS, MOST_MINUTES = 40, 240
-#: Characters of a step's texts: text and question stand in one bar, notes beside it.
+#: Characters of a step's texts: text and question are in one bar, notes next to it.
 TEXT, ASK, NOTES = 320, 240, 1000
 _ENTRIES = ("story", "title", "about", "steps")
 _SAYS_STORY = re.compile(r"^story[ \t]*:", re.MULTILINE)
@@ -33,7 +33,7 @@ class Step:
     screen : what to show; without one the screen stays as it is
     ask : a question to the audience
     notes : for the presenter alone
-    minutes : how long it takes, 0 where nobody has said
+    minutes : how long it takes, 0 where no one has said
     """
 
     text: str

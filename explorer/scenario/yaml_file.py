@@ -55,7 +55,7 @@ class _Dumper(yaml.SafeDumper):
         return super().represent_sequence(tag, sequence, flow_style=short)
 
 
-# YAML 1.1 takes 1e-3 for a text; nobody who writes it means one.
+# YAML 1.1 takes 1e-3 for a text; no one who writes it means one.
 for _each in (_Loader, _Dumper):
     _each.add_implicit_resolver(
         "tag:yaml.org,2002:float",

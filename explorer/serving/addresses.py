@@ -23,7 +23,7 @@ def address_of(request: HTTPServerRequest, proxied: bool = False) -> str:
     """
     found = request.remote_ip or ""
     if proxied:
-        # A proxy adds who asked it at the end; what stands before came with the request.
+        # A proxy adds who asked it at the end; what is before came with the request.
         said = request.headers.get("X-Forwarded-For", "").rpartition(",")[2].strip()
         found = household(said) or found
     return household(found) or found

@@ -1,4 +1,4 @@
-"""How a server ends: nobody new, what has been paid for is finished, and then at once.
+"""How a server ends: no one new, what has been paid for is finished, and then at once.
 
 Python waits for its threads before a process ends, and a read or a picture may take minutes: a
 server that is told to stop would stay. Here only a release that has been booked is waited for.
@@ -84,7 +84,7 @@ def run_until_told(server: Any, say: Callable[[str], None]) -> None:
         ends.append(loop.create_task(end()))
 
     try:
-        # Elsewhere than on Unix, and beside the main thread, Python's own interrupt comes below.
+        # Elsewhere than on Unix, and next to the main thread, Python's own interrupt comes below.
         with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
             for each in (signal.SIGINT, signal.SIGTERM):
                 loop.add_signal_handler(each, told)

@@ -47,7 +47,7 @@ class Entrance:
         self._opened = Buckets(a_second or A_SECOND, at_once or AT_ONCE)
 
     def full(self, address: str) -> bool:
-        """Whether nobody else, or nobody else from this address, can have a page."""
+        """Whether no one else, or no one else from this address, can have a page."""
         there = self._visitors()
         few = len(there) < self._most and there.count(address) < self._most_of_one
         return ENDING.begun or not few

@@ -28,6 +28,6 @@ def checked_host(origin: str) -> str:
 
 def allowed_origins(own: Sequence[str], further: Sequence[str], port: int) -> list[str]:
     """Origins of websockets: the server's own names at its port, and the hosts that were named."""
-    # A name without a port stands for ports 80 and 443: a proxy in front has one of them.
+    # A name without a port represents ports 80 and 443: a proxy in front has one of them.
     bare = [host for host in further if not _WITH_PORT.search(host)]
     return [*(f"{host}:{port}" for host in (*own, *bare)), *further]

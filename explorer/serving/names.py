@@ -8,7 +8,7 @@ import re
 import socket
 from collections.abc import Sequence
 
-#: What stands for "every address of this computer".
+#: What represents "every address of this computer".
 EVERYWHERE = ("0.0.0.0", "::", "")
 PORT = re.compile(r":[0-9]+$")
 
@@ -45,7 +45,7 @@ def own_addresses(address: str) -> list[str]:
 
 
 def own_names(address: str) -> Sequence[str]:
-    """All names that this server has by itself, as they stand in addresses of pages.
+    """All names that this server has by itself, as they are in addresses of pages.
 
     >>> own_names("0:0:0:0:0:0:0:1")
     ('localhost', '127.0.0.1', '[::1]')

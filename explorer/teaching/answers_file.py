@@ -15,7 +15,7 @@ COLUMNS = (
 
 
 def answers_csv(history: Iterable[Asked]) -> str:
-    """One line for each answer; a question that nobody answered has one line without an answer.
+    """One line for each answer; a question that no one answered has one line without an answer.
 
     It holds exact counts. Seeds stay out: who knows one can draw the same noise and subtract it.
 

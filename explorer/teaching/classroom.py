@@ -134,7 +134,7 @@ class ClassRoom:
             return self._entered
 
     def token(self, number: int) -> str:
-        """What brings a participant back: for that browser alone, and for nobody to see."""
+        """What brings a participant back: for that browser alone, and for no one to see."""
         with self._lock:
             return self._participants.token(number)
 
@@ -279,7 +279,7 @@ class ClassRoom:
 
     @property
     def empty(self) -> bool:
-        """Whether nobody is there."""
+        """Whether no one is there."""
         with self._lock:
             return not self._informed()
 

@@ -21,7 +21,7 @@ from explorer.teaching.codes import new_code, tidy
 #: Classes on one server, and of one address: a school may have one for all its rooms.
 MOST_CLASSES, MOST_OF_ONE = 20, 5
 #: Seconds after which a class where nothing happens is forgotten; where its place is wanted, one
-#: where nobody is, and one that no participant has come to since it was created.
+#: where no one is, and one that no participant has come to since it was created.
 IDLE, EMPTY, UNUSED = 2 * 3600.0, 60.0, 900.0
 #: Wrong codes of one address that are answered at once, and how many more a second; and of all.
 GUESSES, GUESSES_A_SECOND = 60, 2.0
@@ -129,7 +129,7 @@ class ClassRooms:
         return bool(address) and list(self._from.values()).count(address) >= MOST_OF_ONE
 
     def _forget(self, address: str = "") -> None:
-        """Close what is idle; where a place is wanted also what nobody is in or has ever used."""
+        """Close what is idle; where a place is wanted also what no one is in or has ever used."""
         all_full, own_full = self._full, self._has_all(address)
         for room in list(self._by_code.values()):
             wanted = all_full or (own_full and self._from[room.code] == address)

@@ -1,4 +1,4 @@
-"""Codes of classes: nobody guesses one, and none is misread."""
+"""Codes of classes: no one guesses one, and none is misread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cells that nobody is in: how many there are, and how high noise reaches in them.
+"""Cells that no one is in: how many there are, and how high noise reaches in them.
 
 Noise on a count is discrete Laplace: P(Z = z) = (1 - q) / (1 + q) q^|z|, q = e^-epsilon, so that
 P(Z >= k) = q^k / (1 + q) for k >= 1. Of E empty cells about E q^k / (1 + q) show k or more; the
@@ -151,7 +151,7 @@ def growing(matrix: TripMatrix, cell: Sequence[int]) -> Growing:
     sides = 2 ** np.arange(int(math.log2(shape.max())) + 1)
     trips = np.empty(len(sides), dtype=np.int64)
     where, number = matrix.cells, matrix.multiplicities
-    # The largest first: what lies outside of it lies outside of all others.
+    # The largest first: what is outside of it is outside of all others.
     for i in range(len(sides) - 1, -1, -1):
         lower, upper = box_about(matrix, cell, int(sides[i]))
         for axis in np.flatnonzero((lower > 0) | (upper < shape)):

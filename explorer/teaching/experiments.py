@@ -80,7 +80,7 @@ class Postprocessing(Settings):
 
 
 class Emptiness(Settings):
-    """Cells that nobody is in, and the noise in them."""
+    """Cells that no one is in, and the noise in them."""
 
     places = param.Selector(default=2, objects=[1, 2, 3], label="Places of a trip")
     cells = param.Selector(default=64, objects=SIDES, label="Cells to a side")

@@ -57,7 +57,7 @@ class Level:
 
     @property
     def ranges(self) -> Floats:
-        """What there is to choose: dearest less cheapest candidate of each node, (n,)."""
+        """What there is to choose: most expensive less cheapest candidate of each node, (n,)."""
         return self.costs.max(axis=1) - self.costs.min(axis=1)
 
     @property
@@ -78,7 +78,7 @@ class Level:
     def gained(self, rng: np.random.Generator) -> tuple[float, float]:
         """Part of the possible gain that the paper's choice and noisy-min reach on all nodes.
 
-        The gain of a choice is how far its cost lies below the mean of the candidates, which is
+        The gain of a choice is how far its cost is below the mean of the candidates, which is
         what a lottery gets; the possible gain is that of the cheapest.
         """
         possible = (self.costs.mean(axis=1) - self.costs.min(axis=1)).sum()

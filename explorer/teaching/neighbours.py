@@ -7,7 +7,7 @@ With a_i = epsilon_i / sensitivity and q_i = e^-a_i, the characteristic function
     phi(t) = prod_i (1 - q_i)^2 / (1 - 2 q_i cos t + q_i^2),
 
 and the probabilities are its inverse Fourier transform; a single draw has the closed form
-(1 - q) / (1 + q) q^|z|. Elsewhere two histograms of previews stand in for the distributions.
+(1 - q) / (1 + q) q^|z|. Elsewhere two histograms of previews are in for the distributions.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def neighbour(matrix: FrequencyMatrix, cell: tuple[int, int], change: int) -> Fr
     Raises
     ------
     InputError
-        For a person who is to leave a cell where nobody is.
+        For a person who is to leave a cell where no one is.
     """
     counts = matrix.counts.copy()
     counts[cell] += change * matrix.contribution_bound

@@ -1,4 +1,4 @@
-"""Stories that come along, beside the lessons: the tour, a workshop; and a teacher's own."""
+"""Stories that come along, next to the lessons: the tour, a workshop; and a teacher's own."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TOUR = "tour"
 def stories() -> dict[str, Story]:
     """The stories by the name of their file without its ending, those that come along first.
 
-    They lie beside the lessons, ``NAME.yaml``, here and in the folder that EXPLORER_LESSONS names.
+    They lie next to the lessons, ``NAME.yaml``, here and in the folder that EXPLORER_LESSONS names.
     A file that cannot be used is left out with a warning that says why.
 
     Examples

@@ -78,7 +78,7 @@ class Difference:
 def difference(ask: Service, shape: tuple[int, int], cell: tuple[int, int]) -> Difference | None:
     """Find a hidden cell's count from two answers of the service; None when no two give it.
 
-    Strips that begin beside the cell and run east, west, north or south are asked with and without
+    Strips that begin next to the cell and run east, west, north or south are asked with and without
     the cell. The shortest pair that the service answers is taken.
     """
     row, col = cell
@@ -147,7 +147,7 @@ def two_days(counts: Ints, k: int, start: tuple[int, int]) -> Days:
     Raises
     ------
     InputError
-        When nobody is at the start, or no other cell is published.
+        When no one is at the start, or no other cell is published.
     """
     if counts[start] < 1:
         raise InputError("Nobody is in this cell who could move: choose another one.")

@@ -2,7 +2,7 @@
 
 The shares of a shard are made for n_min honest survivors: as many as are left when no more people
 drop out and tell than was agreed. With fewer, a = honest survivors / n_min < 1, the sum costs
-eps(a) and not epsilon, and below a half no noise a person could add mends it (`calibration`,
+eps(a) and not epsilon, and below a half no noise a person could add repairs it (`calibration`,
 heatmaps-2022 Lemma 5.1 with erratum 43). A shard of too few survivors is refused instead.
 """
 
@@ -66,7 +66,7 @@ class Shared:
 
     @property
     def honest(self) -> int:
-        """Survivors whose shares of the noise nobody else knows."""
+        """Survivors whose shares of the noise no one else knows."""
         return max(0, self.survivors - self.corrupt)
 
     @property
@@ -176,7 +176,7 @@ class Cut:
 
     @property
     def noise(self) -> float:
-        """Standard deviation in each number of the sum over all shards, with nobody missing."""
+        """Standard deviation in each number of the sum over all shards, with no one missing."""
         return self.plan.sd(self.plan.asked / self.plan.honest)
 
 

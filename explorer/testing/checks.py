@@ -58,7 +58,7 @@ class Check:
         except AssertionError as broken:
             raise AssertionError(f"{self}: {broken}") from None
         except Exception as error:
-            # A plan may fail in any way; whoever runs the checks waits for one kind of error.
+            # A plan may fail in any way; anyone who runs the checks waits for one kind of error.
             said = f"it raises {type(error).__name__}: {error}"
             raise AssertionError(f"{self}: {said}") from error
 
@@ -206,12 +206,12 @@ def _holds_no_exact_count(kind: Kind) -> None:
         seen = [made.release(counts, rng=BlindNoise(4)) for counts in both]
         held = any(_reaches(release, EXACT_ROOMS) for release in seen)
         _require(not held, "a release holds an object of exact counts")
-        # Nothing that was measured tells these maps apart: what does is an exact count.
+        # Nothing that was measured distinguishes these maps: what does is an exact count.
         _require(_same(*seen), "a release depends on counts that no measurement has protected")
 
 
 def _reaches(found: object, rooms: tuple[str, ...]) -> bool:
-    """Whether anything that an object holds was made by a class of these rooms."""
+    """Whether anything that an object holds was made by a class of these packages."""
     waiting, known = [found], set()
     while waiting:
         each = waiting.pop()

@@ -1,4 +1,4 @@
-"""Checks of the curator's desk that belong to no mechanism: refusals, bookings, whole budgets."""
+"""Checks of the curator that belong to no mechanism: refusals, bookings, whole budgets."""
 
 from __future__ import annotations
 

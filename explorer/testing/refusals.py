@@ -1,7 +1,7 @@
 """What a curator must refuse, tried: plans that ask for more than they may.
 
 Each attempt must be refused, and nothing may be drawn for it: a refusal that comes after the draw
-protects nobody.
+protects no one.
 """
 
 from __future__ import annotations

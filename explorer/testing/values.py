@@ -27,7 +27,7 @@ def refused(declared: param.Parameter) -> list[Any]:
 
 
 def taken(declared: param.Parameter) -> list[Any]:
-    """Every choice; or both bounds, and None where it stands for "automatic".
+    """Every choice; or both bounds, and None where it represents "automatic".
 
     >>> from explorer import HTF
     >>> taken(HTF.param["height"])

@@ -30,7 +30,7 @@ def find_places(
         All columns of the table.
     wanted : sequence of str or (str, str), optional
         Places in the order they are to have: "o", "s1", "s2", .., "d", other words for them
-        ("pickup", "stop 2"), what stands before lon and lat, or two columns. None means all that
+        ("pickup", "stop 2"), what is before lon and lat, or two columns. None means all that
         are recognised: the origin, the stops by number, the destination.
     metric : bool
         Whether columns in metres come before those in degrees.

@@ -41,11 +41,11 @@ class Records(Protocol):
 
     @property
     def weight(self) -> Ints | None:
-        """How many trips a row stands for, (n,), 0 or more; None means one each."""
+        """How many trips a row represents, (n,), 0 or more; None means one each."""
 
     @property
     def user_hash(self) -> NDArray[np.uint64] | None:
-        """Keyed hash of what each code stands for, see `points.clipping`; None: of the code."""
+        """Keyed hash of what each code represents, see `points.clipping`; None: of the code."""
 
     def __len__(self) -> int:
         """How many there are."""
@@ -99,7 +99,7 @@ def trip_cells(
 ) -> tuple[Ints, Ints]:
     """The row-major number of the cell of each trip inside and the trip's, (m,) each.
 
-    They stand in the order of the file.
+    They are in the order of the file.
 
     Parameters
     ----------

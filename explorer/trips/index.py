@@ -104,7 +104,7 @@ def _copied(edges: Ints) -> Ints:
 def _fill(cells, number, corners, figures):  # type: ignore[no-untyped-def]
     lowest = len(figures) // 2
     most = np.iinfo(np.int64).max
-    # A block without cells touches no box: its first cell lies behind its last.
+    # A block without cells touches no box: its first cell is behind its last.
     corners[:, 0, :] = most
     corners[:, 1, :] = -1
     figures[:, :] = 0

@@ -32,7 +32,7 @@ from explorer.trips.shortcuts import FEWEST_PARTS, count_parts, only_place
 
 Floats = NDArray[np.float64]
 
-_MOST_NUMBER = 2**53  # a float tells all whole numbers up to here apart
+_MOST_NUMBER = 2**53  # a float distinguishes all whole numbers up to here
 _MOST_RECORDS = 10**11
 _MOST_PRODUCT = 2**61  # of records and occupied cells: twice that is still an int64
 _FEW_BOXES = 32  # on one place: for fewer its table is not made
@@ -257,7 +257,7 @@ class TripMatrix:
         return self._one_by_one(lower, upper)
 
     def _one_by_one(self, lower: Ints, upper: Ints) -> Ints:
-        """`count` for boxes that stand in no order: by the table of a place, or the index."""
+        """`count` for boxes that are in no order: by the table of a place, or the index."""
         if not self._grids:
             return self.index.count(lower, upper)
         found = np.empty(len(lower), dtype=np.int64)
@@ -346,7 +346,7 @@ class TripMatrix:
         """Exact count per cell of one place, of records whose other places lie in a box.
 
         The curator's alone. Parameters and result are as of `releases.places.place_counts`; a cell
-        of another place that the box cuts through counts by the part of it that lies inside.
+        of another place that the box cuts through counts by the part of it that is inside.
         """
         self._refuse_place(place)
         rows, cols = self._grids[place].shape

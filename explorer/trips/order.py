@@ -18,7 +18,7 @@ Ints = NDArray[np.int64]
 
 #: Bits of a key, so that the end of a run is an int64, too. Cuts beyond are not in the order.
 KEY_BITS = 62
-#: Rows and columns of all axes that there is room for; a `Grid` has far fewer.
+#: Rows and columns of all axes that there is space for; a `Grid` has far fewer.
 _MOST_EDGES = 2**24
 
 

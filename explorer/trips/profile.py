@@ -1,6 +1,6 @@
 """How far cells lie from the mean of their slab, for many slabs of few boxes at once.
 
-A slab is what lies between two positions on one axis of a box. One look at the cells of a box
+A slab is what is between two positions on one axis of a box. One look at the cells of a box
 answers for all of its slabs: records and occupied cells are added up along the axis, and where a
 slab has a mean of 1 or more, which is rare in four dimensions, its cells are looked at one by one.
 """

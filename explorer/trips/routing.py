@@ -1,6 +1,6 @@
-"""Which of many boxes every cell lies in, found by looking at each cell once.
+"""Which of many boxes every cell is in, found by looking at each cell once.
 
-Trees that cut one axis at a time make boxes that stand in the order of their cuts: first those
+Trees that cut one axis at a time make boxes that are in the order of their cuts: first those
 before the first cut, then those behind it, and so on inside. Such an order is found again from the
 boxes alone, and every cell goes down it by binary search; parts of a grid are the simplest case.
 """
@@ -51,7 +51,7 @@ def grouped(cells: Ints, lower: Ints, upper: Ints) -> tuple[Ints, Ints] | None:
 
 
 def owners(cells: Ints, lower: Ints, upper: Ints) -> Ints | None:
-    """The box that each cell lies in, (m,), -1 for none; or None for boxes in no such order.
+    """The box that each cell is in, (m,), -1 for none; or None for boxes in no such order.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def _grow(lower, upper, nodes, sides):  # type: ignore[no-untyped-def]
 def _runs(lower, upper, axis, first, behind, starts):  # type: ignore[no-untyped-def]
     """Put the first boxes of runs that share a side into `starts`; returns how many there are.
 
-    Each side must begin where the one before ends or later; 0 if they stand in another order.
+    Each side must begin where the one before ends or later; 0 if they are in another order.
     """
     runs = 1
     starts[0] = first

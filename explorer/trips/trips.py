@@ -59,7 +59,7 @@ class Trips:
     user : (n,) int64 or None
         Code of the person a trip belongs to, 0 or more.
     weight : (n,) int64 or None
-        How many trips a row stands for, 0 or more; ``None`` means one each.
+        How many trips a row represents, 0 or more; ``None`` means one each.
     name : str
         What to call these trips on a screen.
     notes : tuple of str
@@ -206,7 +206,7 @@ def read_trips(
         Polars or Arrow.
     places : sequence of str or (str, str), or None
         Places of a trip in the order they are to have. A pair of columns belongs to the place
-        that stands before lon and lat in their names: o, origin, pickup, start, from ("o"); d,
+        that is before lon and lat in their names: o, origin, pickup, start, from ("o"); d,
         dest, dropoff, end, to ("d"); s1, stop 1, via 1 ("s1") and so on. Other names are taken
         as they are, and two columns may be named in place of a name. ``"o,s2,d"`` is the same as
         three names. None takes all that are recognised: origin, stops by number, destination.
@@ -216,7 +216,7 @@ def read_trips(
     user : str or (n,) array, optional
         Whose trip it is; any values, turned into codes. Rows without one are left out.
     weight : str or (n,) array, optional
-        How many trips a row stands for: whole numbers of 0 or more. A row of a table of flows is
+        How many trips a row represents: whole numbers of 0 or more. A row of a table of flows is
         many trips, and without a bound one of them is what a release protects.
     name : str, optional
         What to call the trips; for bytes the name of the file, with its ending.
@@ -311,7 +311,7 @@ def _places_of(
     alone = {column.name: column.crs for column in table.places()}
     if not alone:
         return find_places(table.names, wanted, metric), {}
-    # Such columns are told apart by their names as pairs of columns are.
+    # Such columns are distinguished by their names as pairs of columns are.
     axes = [f"{name} {axis}" for name in alone for axis in ("lon", "lat")]
     found = find_places(axes, wanted, metric)
     names = [place.lon.removesuffix(" lon") for _, place in found]

@@ -1,4 +1,4 @@
-"""A base map on a figure: faint lines, and the names that fit beside each other."""
+"""A base map on a figure: faint lines, and the names that fit next to each other."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class BaseLayer:
         ----------
         bounds : x0, y0, x1, y1 that the browser shows
         scale : pixels of a unit of it
-        taken : of what lies over the map, in pixels from its lower left corner
+        taken : of what is over the map, in pixels from its lower left corner
         """
         base = self._base
         if not len(base.names):
@@ -149,7 +149,7 @@ def which_fit(
     scale: float = 0.0,
     taken: Sequence[Bounds] = (),
 ) -> tuple[int, ...]:
-    """The names that can be read beside each other, those that come first before others.
+    """The names that can be read next to each other, those that come first before others.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Charts of errors: figures built once, whose data sources are replaced.
 
 Both axes that carry errors are logarithmic. Every figure has a spoken name that states its numbers,
-and stands beside a table with the same numbers.
+and is next to a table with the same numbers.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from explorer.views.tooltips import tooltip
 
 Floats = NDArray[np.float64]
 
-#: Height of the frame of the curves in pixels, and the room that one name beside it needs.
+#: Height of the frame of the curves in pixels, and the space that one name next to it needs.
 HEIGHT, NAME_HEIGHT = 400, 17
 #: Lines to the names take this part of the width of the axis.
 _LEADER = 0.05
@@ -87,7 +87,7 @@ class ErrorCurves:
 
     def __init__(self, epsilons: Sequence[float]) -> None:
         first, last = min(epsilons), max(epsilons)
-        # A single epsilon still needs an axis with room to both sides.
+        # A single epsilon still needs an axis with space to both sides.
         span = max(last / first, 10.0)
         self._end = last * span**_LEADER
         x_range = Range1d(first / span**0.03, self._end)
@@ -122,7 +122,7 @@ class ErrorCurves:
         fig.xaxis.ticker = FixedTicker(ticks=list(epsilons))
         fig.xaxis.major_label_overrides = {each: f"{each:g}" for each in epsilons}
         fig.yaxis.formatter = CustomJSTickFormatter(code=_SHORT_NUMBERS)
-        # The names stand where a second axis has its ticks, so they take the colour of the theme.
+        # The names are where a second axis has its ticks, so they take the colour of the theme.
         self.names = LogAxis(
             ticker=FixedTicker(ticks=[]), axis_line_alpha=0, major_tick_line_alpha=0
         )
@@ -152,7 +152,7 @@ class ErrorCurves:
         self._name(curves, bottom, top)
 
     def _name(self, curves: Sequence[Curve], bottom: float, top: float) -> None:
-        """Put each name beside the end of its line, moved apart where they would overlap."""
+        """Put each name next to the end of its line, moved apart where they would overlap."""
         scale = np.log(top / bottom)
         wanted = [float(np.log(c.middle[-1] / bottom) / scale) for c in curves]
         places = bottom * np.exp(spread(wanted, NAME_HEIGHT / HEIGHT) * scale)

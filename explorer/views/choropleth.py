@@ -136,7 +136,7 @@ class AreaNumbers:
     true: Floats | Ints
 
     def columns(self) -> dict[str, Any]:
-        """The columns of the glyph beside its geometry."""
+        """The columns of the glyph next to its geometry."""
         return {
             # Bokeh maps whole numbers of any width to colours, but only floats without surprises.
             "value": self.value.astype(np.float32),

@@ -22,7 +22,7 @@ _HOVER = tooltip(
     """<b>@position{0,0}</b>, looked at as number @order<br>
 noisy cost @noisy{0,0.0}<br>exact cost @exact{0,0.0}"""
 )
-#: What each mark means, for a legend in words beside the chart.
+#: What each mark means, for a legend in words next to the chart.
 LEGEND = (
     (EXACT, "exact cost of every cut"),
     (NOISY, "noisy cost, as the search saw it"),

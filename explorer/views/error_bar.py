@@ -1,4 +1,4 @@
-"""The causes of one answer's error as a small bar, with the numbers beside it."""
+"""The causes of one answer's error as a small bar, with the numbers next to it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 #: 3 to 1 or better on the pages' grounds, light and dark.
 NOISE, UNIFORMITY, CLIPPING = "#3586cb", "#c66d1b", "#ab63d3"
-#: Each cause with its name and its fill, which tells it apart without its colour as well: solid,
+#: Each cause with its name and its fill, which distinguishes it without its colour as well: solid,
 #: striped, hollow.
 _CAUSES = {
     "noise": (NOISE, f"background:{NOISE}"),

@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 #: Points of one arc, and how far it bends to its left, as a part of its length.
 _POINTS, _BEND = 17, 0.22
 _THIN, _THICK = 1.0, 11.0
-#: An arc that stands above its interval, and one whose interval holds 0.
+#: An arc that is above its interval, and one whose interval holds 0.
 SURE, UNSURE = "#ffd166", "#8b98a5"
 _ARC = tooltip("""<b>@count{0,0}</b> ± @half{0,0}<br>
 zone @start to zone @stop""")
@@ -125,7 +125,7 @@ def _bent(begin: Floats, end: Floats) -> tuple[Floats, Floats]:
 
 
 def _matrix(every: Flows, scale: ColourScale) -> dict[str, Any]:
-    """One picture with its numbers beside it, for a pointer that rests on it."""
+    """One picture with its numbers next to it, for a pointer that rests on it."""
     counts = every.matrix().astype(np.float32)
     half = np.zeros_like(counts)
     half[every.origin, every.destination] = every.half_width
@@ -228,7 +228,7 @@ class ZoneMatrix:
         """Show all flows."""
         rows, columns = drawn.size
         self.x.update(start=0, end=columns)
-        # The first origin stands on top, as in a table.
+        # The first origin is on top, as in a table.
         self.y.update(start=rows, end=0)
         self.figure.aspect_ratio = columns / rows
         self.mapper.palette = list(colours)

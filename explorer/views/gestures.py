@@ -126,7 +126,7 @@ def prepare(figures: Sequence[figure], editors: Sequence[Annotation] = ()) -> No
 
 
 class Pointer:
-    """Where the pointer is on maps, as a browser tells it while somebody wants to know.
+    """Where the pointer is on maps, as a browser tells it while someone wants to know.
 
     A browser that always told would send sixty messages a second.
 

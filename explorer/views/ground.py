@@ -1,4 +1,4 @@
-"""The dark ground that every map stands on, in the light theme as in the dark one."""
+"""The dark ground that every map is on, in the light theme as in the dark one."""
 
 from __future__ import annotations
 

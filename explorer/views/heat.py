@@ -31,9 +31,9 @@ class PointHeat:
     column, row : (n,) float32
         Places in cells of ``grid``.
     records : (n,) float32 or None
-        How many records stand at a place; None means one each.
+        How many records are at a place; None means one each.
     grid : Grid
-        What they were counted on. They may be shown beside counts on other cells of its extent.
+        What they were counted on. They may be shown next to counts on other cells of its extent.
     """
 
     def __init__(

@@ -54,13 +54,13 @@ class Bins:
 
 
 def place(values: NDArray[Any]) -> Floats:
-    """Where values stand: sign(v) log10(1 + |v|)."""
+    """Where values are: sign(v) log10(1 + |v|)."""
     size: Floats = np.sign(values) * np.log10(1 + np.abs(values))
     return size
 
 
 def value(at: float) -> float:
-    """What stands at a place: the inverse of `place`."""
+    """What is at a place: the inverse of `place`."""
     return float(np.sign(at) * (10 ** abs(at) - 1))
 
 

@@ -167,7 +167,7 @@ class MapView:
         tools = {"draw": self.draw_tool, "move": self.pan_tool}
         self.figure.toolbar.active_drag = tools.get(mode)
         self.sketch.switch(mode == "polygon")
-        # Whoever moves the map has the wheel for zooming too.
+        # Anyone who moves the map has the wheel for zooming too.
         self.wheel.modifiers = {} if mode == "move" else {"ctrl": True}
 
     def describe(self, label: str) -> None:
@@ -204,7 +204,7 @@ def _scale_bar(x_range: Range1d) -> ScaleBar:
         title="",
         padding=6,
         margin=6,
-        # An adaptive bar is up to 2.5 times as long: it leaves room for what else is in the frame.
+        # An adaptive bar is up to 2.5 times as long: it leaves space for what else is in the frame.
         bar_length=0.12,
         length_sizing="adaptive",
     )

@@ -12,7 +12,7 @@ from explorer.views.scale import ColourScale, short_number
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]+")
 _INERT = str.maketrans({"<": "‹", ">": "›", '"': "”", "`": "'", "{": "(", "}": ")"})
 
-# Blue, orange, green, purple, grey: told apart by colour-blind readers, legible on both themes.
+# Blue, orange, green, purple, grey: distinguished by colour-blind readers, legible on both themes.
 STAGE_COLOURS = ("#3b8fd6", "#e08a2e", "#3aa58a", "#b07cd8", "#8b98a5", "#d65f7f")
 
 
@@ -55,7 +55,7 @@ def gradient(colours: Sequence[str], steps: int = 32) -> str:
 def count_bar(caption: str, scale: ColourScale, colours: Sequence[str], note: str = "") -> str:
     """The bar that explains colours of counts: caption, gradient, ticks at their exact places.
 
-    ``note`` is what a small map has no room to show; it is spoken all the same.
+    ``note`` is what a small map has no space to show; it is spoken all the same.
     """
     return _bar(caption, note, gradient(colours), scale.ticks(), is_light(colours))
 
@@ -63,7 +63,7 @@ def count_bar(caption: str, scale: ColourScale, colours: Sequence[str], note: st
 def difference_bar(caption: str, scale: ColourScale, note: str = "") -> str:
     """The bar of the difference view: blue is too few, orange too many, the middle is none.
 
-    Every tick stands on both sides or on none. The colours of the ends stand for all beyond them.
+    Every tick is on both sides or on none. The colours of the ends represent all beyond them.
     """
     half = _spaced([(place / 2, f"+{text}") for place, text in scale.ticks()])
     ticks = [(0.5 - place, f"−{text[1:]}") for place, text in reversed(half) if text != "+0"]
@@ -96,12 +96,12 @@ def _bar(
     )
 
 
-#: Part of a bar that a character of a tick takes, in a frame with room and in a small one.
+#: Part of a bar that a character of a tick takes, in a frame with space and in a small one.
 _WIDE, _NARROW = 0.03, 0.055
 
 
 def _spaced(ticks: Sequence[tuple[float, str]], letter: float = _WIDE) -> list[tuple[float, str]]:
-    """The ticks that have room, a letter apart; zero stays, and short numbers give way."""
+    """The ticks that have space, a letter apart; zero stays, and short numbers give way."""
     kept: list[tuple[float, str]] = []
     for tick in sorted(ticks, key=lambda t: (t[1].strip("+") != "0", -len(t[1]))):
         if all(
@@ -113,7 +113,7 @@ def _spaced(ticks: Sequence[tuple[float, str]], letter: float = _WIDE) -> list[t
 
 
 def _look(tick: tuple[float, str], few: Sequence[tuple[float, str]]) -> str:
-    """Where a tick would hang over an end it stands at it; one of many is not on small maps."""
+    """Where a tick would hang over an end it is at it; one of many is not on small maps."""
     asked = {"start": tick[0] < 0.02, "end": tick[0] > 0.98, "more": tick not in few}
     looks = " ".join(look for look, so in asked.items() if so)
     return f' class="{looks}"' if looks else ""

@@ -29,7 +29,7 @@ WORST = "#b45309"
 CUT = "#4df0a0"
 #: The node that is looked at: white inside a dark rim, readable on every colour.
 NODE, RIM = "#ffffff", "#0c1117"
-#: Parts that successive cuts of a branch made, in turn: told apart on every ground.
+#: Parts that successive cuts of a branch made, in turn: distinguished on every ground.
 CUTS = ("#4df0a0", "#ff9d5c")
 #: Of charts on paper, light or dark: what a run said, and what is true.
 RUN = "#4378e0"
@@ -84,7 +84,7 @@ def edge_palette(line: str = LINE) -> tuple[str, ...]:
 
 
 def line_over(colours: Sequence[str]) -> str:
-    """The colour of lines over a map in 256 ``colours``: told apart from that of nothing."""
+    """The colour of lines over a map in 256 ``colours``: distinguished from that of nothing."""
     return LINES["paper"] if is_light(colours) else LINE
 
 

@@ -104,7 +104,7 @@ def partition(
 
     A box's line gets the opacity ``strength * clip((s - 3) / 13, 0, 1)`` for a shorter side of s
     pixels, so lines fade in as one zooms in, times `Leaves.line`. Only legible boxes are sent to
-    the browser. ``strength`` is one number, or (m,) to let some leaves stand out as they are.
+    the browser. ``strength`` is one number, or (m,) to let some leaves are highlighted as they are.
     """
     sides = leaves.sides(view)
     chosen = np.flatnonzero(sides >= LEGIBLE_PIXELS)

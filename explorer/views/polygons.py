@@ -55,7 +55,7 @@ class QueryPolygons:
         self._layer.draw_on(fig, above)
 
     def _renderers(self) -> list[GlyphRenderer]:
-        # A dark rim below the line makes it stand out on light ground too.
+        # A dark rim below the line makes it are highlighted on light ground too.
         lines = [
             MultiPolygons(
                 xs="xs",

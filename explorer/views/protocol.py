@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from explorer.views.teaching.frame import FIRST, SECOND, TRUTH, chart, describe, limit
 
 Floats = NDArray[np.float64]
-#: What the lines stand for, as `teaching.frame.legend` takes it.
+#: What the lines represent, as `teaching.frame.legend` takes it.
 LOSS_LEGEND = (
     (FIRST, "line", "epsilon of the sum"),
     (SECOND, "dash", "floor: what no smaller epsilon can mend"),

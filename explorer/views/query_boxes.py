@@ -64,7 +64,7 @@ class QueryBoxes:
         #: Of each map that of the box that is being dragged, which a browser outlines itself.
         self.drafts = [ColumnDataSource(none) for _ in range(maps)]
         self._draft_layers: list[LateLayer] = []
-        # A dark rim below the line makes it stand out on light ground too. No fill: it would
+        # A dark rim below the line makes it are highlighted on light ground too. No fill: it would
         # change the colours that are compared.
         self._outline_glyphs = [
             Quad(**EDGES, fill_color=None, line_color=colour, line_width=width)
@@ -90,7 +90,7 @@ class QueryBoxes:
         shapes: Sequence[Any] = (),
         corners: NDArray[np.float64] = _NO_CORNERS,
     ) -> None:
-        """Show (n, 4) ``rectangles`` in grid units; the ``selected`` rows stand out.
+        """Show (n, 4) ``rectangles`` in grid units; the ``selected`` rows are highlighted.
 
         Tags keep what was said of boxes of these names until it is said anew. One selected row has
         handles at its corners, if it is ``held``. Rows that stand for one of ``shapes`` are drawn

@@ -3,7 +3,7 @@
 A viewport is ``(col0, row0, col1, row1)`` in cells (floats, may reach beyond the grid) shown on
 ``height x width`` pixels. Row 0 of an array and of a picture is the southern edge. Values are
 points per cell, averaged over the area of a pixel, so both maps mean the same at every zoom.
-All kernels release the interpreter lock: they run in a thread beside the server's event loop.
+All kernels release the interpreter lock: they run in a thread next to the server's event loop.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ class ColourScale:
         return difference_bytes(values, self.top, self.kind == "log")
 
     def place(self, value: float) -> float:
-        """Where ``value`` stands on the scale, 0 (nothing) to 1 (``top``)."""
+        """Where ``value`` is on the scale, 0 (nothing) to 1 (``top``)."""
         if self.kind == "log":
             return float(np.log1p(value) / np.log1p(self.top))
         return value / self.top
@@ -60,7 +60,7 @@ class ColourScale:
             values = list(np.arange(0.0, self.top * 1.0001, step))
         else:
             decades = [10.0**k for k in range(10) if 10.0**k <= self.top]
-            # A short scale needs the numbers between, a long one has no room for them.
+            # A short scale needs the numbers between, a long one has no space for them.
             if len(decades) < 3:
                 decades = [m * d for d in decades for m in (1, 2, 5) if m * d <= self.top]
             values = [0.0, *decades]

@@ -24,7 +24,7 @@ from explorer.views import palette
 from explorer.views.markup import safe_text
 from explorer.views.viewport import Viewport
 
-#: Width of a map, the room around it, and the height of a line of text, in pixels.
+#: Width of a map, the space around it, and the height of a line of text, in pixels.
 SIDE, GAP, LINE = 560, 20, 18
 #: Lines of more leaves than so many are a grey film on any paper.
 MOST_LEAVES = 20_000
@@ -46,7 +46,7 @@ class MapPicture:
     view : what of the map the picture shows
     leaves : (m, 4) edges of leaves in grid units, none for no partition
     boxes : (n, 4) edges of boxes, with a text and a colour for each in ``tags``
-    rings : of the boxes that stand for a polygon its rings, (k, 2) each; () for a box
+    rings : of the boxes that represent a polygon its rings, (k, 2) each; () for a box
     bar : what the colours say, and places 0..1 with labels
     unit : of the grid, "m" or "cells"
     """

@@ -23,7 +23,7 @@ from explorer.views import palette
 from explorer.views.layers import draw, rendered
 from explorer.views.scripts import script
 
-#: What stands at the upper edge of a map on which clicks make corners.
+#: What is at the upper edge of a map on which clicks make corners.
 HINT = "Click corners; a double click ends, Escape gives up"
 
 
@@ -38,7 +38,7 @@ class Sketch:
     ----------
     fig : the map
     level : of what is drawn, as Bokeh calls it
-    above : the renderer directly below it; without one it lies over all that ``fig`` shows
+    above : the renderer directly below it; without one it is over all that ``fig`` shows
     """
 
     def __init__(self, fig: figure, level: str, above: GlyphRenderer | None = None) -> None:

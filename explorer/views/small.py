@@ -64,7 +64,7 @@ class SmallMap:
     def ring(self, place: ColumnDataSource, size: int) -> None:
         """Draw rings round the places ``x`` and ``y`` of a source, ``size`` pixels wide.
 
-        Dark around light: what lies under the place stays to be seen.
+        Dark around light: what is under the place stays to be seen.
         """
         for width, colour in ((5, palette.RIM), (2.5, palette.HOVER)):
             self.figure.scatter(

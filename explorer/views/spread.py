@@ -1,4 +1,4 @@
-"""Labels beside an axis, moved apart so that none covers another."""
+"""Labels next to an axis, moved apart so that none covers another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plain HTML tables beside charts: the same numbers, for eyes, copying and screen readers."""
+"""Plain HTML tables next to charts: the same numbers, for eyes, copying and screen readers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Cell:
 
 
 def table(caption: str, columns: Sequence[tuple[str, str]], rows: Iterable[Sequence[Cell]]) -> str:
-    """A table whose first column heads its rows; it scrolls sideways where there is no room.
+    """A table whose first column heads its rows; it scrolls sideways where there is no space.
 
     ``columns`` are (title, explanation); the explanation is read out and shown on hover.
     """
@@ -55,7 +55,7 @@ def details(summary: str, body: str) -> str:
 
 
 def progress(label: str, done: int, asked: int, text: str) -> str:
-    """A progress bar with the same said in words beside it."""
+    """A progress bar with the same said in words next to it."""
     said = html.escape(text)
     return (
         f'<div class="progress"><div class="rail" role="progressbar" aria-valuemin="0" '

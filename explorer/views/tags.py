@@ -1,4 +1,4 @@
-"""Where the tags of many boxes stand on a map, so that none covers another."""
+"""Where the tags of many boxes are on a map, so that none covers another."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-#: A tag above a box needs this part of the map's height; at its upper edge tags stand inside.
+#: A tag above a box needs this part of the map's height; at its upper edge tags are inside.
 TAG_HEIGHT = 0.045
 #: A box that begins right of this part of the map's width has its tag at its right edge.
 TAG_TURNS = 0.5
@@ -20,7 +20,7 @@ TAG_TURNS = 0.5
 _ROW, _LETTER, _AROUND, _GAP = 24, 7.3, 10, 3
 #: Pixels by which a tag is higher for each further line.
 _LINE = 15
-#: Letters of an answer that is not known yet, beside the name.
+#: Letters of an answer that is not known yet, next to the name.
 _ANSWER = 15
 #: Pixels of a map whose size is not known yet: it is never much less wide.
 SIDE = 480.0
@@ -45,7 +45,7 @@ class TagPlaces:
     x, y : the lower corner of each, or its middle
     turned : whether that is its right corner
     middle : whether it is its middle
-    first : whose tags stand before others': selected ones
+    first : whose tags are before others': selected ones
     """
 
     x: Floats

@@ -1,4 +1,4 @@
-"""Words for people, kept in Markdown files: what stands below each heading."""
+"""Words for people, kept in Markdown files: what is below each heading."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 @cache
 def texts_of(path: Path) -> dict[str, str]:
-    """The texts of a file: what stands below each ``## heading``, as one line.
+    """The texts of a file: what is below each ``## heading``, as one line.
 
     Returns
     -------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-#: Styles of the window a page stands in: Bokeh hangs tooltips on it, white in every theme.
+#: Styles of the window a page is in: Bokeh hangs tooltips on it, white in every theme.
 CSS = """
 body > .bk-Tooltip { --tooltip-color: var(--panel-surface-color, #ffffff);
   --tooltip-text: var(--panel-on-surface-color, #12171e);

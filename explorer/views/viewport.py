@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from explorer.grid.grid import Grid
 
-# Wider pictures cost bandwidth and cannot be told apart on a projector.
+# Wider pictures cost bandwidth and cannot be distinguished on a projector.
 MAX_PIXELS = 1200
 MIN_PIXELS = 16
 
@@ -37,7 +37,7 @@ class Viewport:
     ) -> Viewport:
         """A viewport from numbers a browser sent: whatever is unusable falls back to the grid.
 
-        A range that is not finite, is empty, or lies beyond ten times the grid shows the whole
+        A range that is not finite, is empty, or is beyond ten times the grid shows the whole
         grid; the narrowest view is a hundredth of a cell.
         """
         gx0, gy0, gx1, gy1 = grid.bounds

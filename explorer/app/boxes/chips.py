@@ -1,4 +1,4 @@
-"""Answers as they stand at the boxes on a map: short texts, in the colour of what they are."""
+"""Answers as they are at the boxes on a map: short texts, in the colour of what they are."""
 
 from __future__ import annotations
 

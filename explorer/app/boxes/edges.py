@@ -68,7 +68,7 @@ class EdgeColumns:
         ]
 
     def values(self) -> dict[str, Any]:
-        """What stands in each column, by its name."""
+        """What is in each column, by its name."""
         chosen = self._rectangles
         rows = chosen.boxes.reshape(len(chosen), len(chosen.grids), 4)
         found: dict[str, Any] = {

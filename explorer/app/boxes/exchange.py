@@ -50,9 +50,9 @@ class BoxExchange:
     refused : shows a sentence
     step : undoes what was done last, or with False does it again; no buttons without it
     answers : a table of the answers as CSV, with exact counts in it; no button without it
-    beside : what else stands among the buttons
+    beside : what else is among the buttons
     told : shows a sentence about what was read
-    more : makes what else stands in the section of files, which are about ``about``
+    more : makes what else is in the section of files, which are about ``about``
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class BoxExchange:
         ]
         answers = self._answers
         if answers is not None:
-            # Whoever finds the file must see what is in it.
+            # Anyone who finds the file must see what is in it.
             written = partial(_answers_file, answers)
             offered.append(("answers.exact.csv", "Save answers", written))
         saves = [
@@ -175,7 +175,7 @@ class BoxExchange:
         return io.BytesIO(text.encode())
 
     def _read(self, event: Any) -> None:
-        """Read a file beside the page: it may be anything."""
+        """Read a file next to the page: it may be anything."""
         if not event.new:
             return
         data, name = event.new, str(self.file.filename)

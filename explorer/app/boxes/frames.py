@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-#: By what part of it a box may be larger than the shape that it stands for.
+#: By what part of it a box may be larger than the shape that it represents.
 _MOST_TURNED = 0.01
 
 
@@ -150,7 +150,7 @@ def _boxes(shapes: Any, frame: Any, grid: Grid) -> tuple[Floats, list[Any]]:
     known = ~shapes.isna().to_numpy()
     at = np.flatnonzero(known)
     # Edges are believed where the shape still has the corners that they make: see `geojson.read`.
-    # Whoever gives none beside others says that this is no box.
+    # Anyone who gives none next to others says that this is no box.
     features = [
         {
             "type": "Feature",

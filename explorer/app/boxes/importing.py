@@ -94,11 +94,11 @@ def take_file(chosen: Rectangles, file: RangeFile, label: str) -> Taken:
     Raises
     ------
     InputError
-        For more than a page holds, and where nothing lies on the map.
+        For more than a page holds, and where nothing is on the map.
     """
     taken = Taken(safe_text(label, _LABEL) or "the file", file.named)
     rows: list[tuple[Any, str, Any]] = []
-    # Rows of the file and of the page: those that stand there can have other names, too.
+    # Rows of the file and of the page: those that are there can have other names, too.
     numbers, standing = [], []
     bounds = chosen.grid.bounds
     for number, (box, name, shape) in enumerate(

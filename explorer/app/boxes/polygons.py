@@ -49,7 +49,7 @@ def kept(shape: Any, bounds: Box) -> Any:
     Raises
     ------
     InputError
-        For what is no polygon, has no area, too many corners, or lies outside.
+        For what is no polygon, has no area, too many corners, or is outside.
     """
     if getattr(shape, "geom_type", "") not in _POLYGONS or shape.is_empty:
         raise InputError("A question is a polygon: lines and points hold nothing.")
@@ -78,7 +78,7 @@ def kept(shape: Any, bounds: Box) -> Any:
 
 
 def within(shape: Any, bounds: Box) -> bool:
-    """Whether no part of a polygon lies beyond ``bounds``."""
+    """Whether no part of a polygon is beyond ``bounds``."""
     x0, y0, x1, y1 = shape.bounds
     return bool(x0 >= bounds[0] and y0 >= bounds[1] and x1 <= bounds[2] and y1 <= bounds[3])
 
@@ -127,7 +127,7 @@ def dragged(before: Any, corners: Any, bounds: Box) -> Any:
 
 
 def holds(shape: Any, x: float, y: float) -> bool:
-    """Whether a place lies in a polygon."""
+    """Whether a place is in a polygon."""
     return bool(shapely.intersects_xy(shape, x, y))
 
 

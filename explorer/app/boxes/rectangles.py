@@ -45,7 +45,7 @@ class Rectangles:
     changes nothing. Edges are rounded here, so that a scenario, which keeps them rounded, gets the
     very same answers.
 
-    A row may stand for a polygon; its box is then the one around it.
+    A row may represent a polygon; its box is then the one around it.
 
     With several grids, one for each place, a row has a box for every place, and a place without
     one is not limited: there the row asks about anywhere.
@@ -117,7 +117,7 @@ class Rectangles:
     ) -> None:
         """Put (n, 4) or (n, k, 4) ``boxes`` in place of all others, or leave all as they were.
 
-        ``shapes`` are the polygons that some of them stand for, None for a box.
+        ``shapes`` are the polygons that some of them represent, None for a box.
         """
         before = self._rows, self._shapes, self.names, self.selected
         self._rows, self._shapes, self.names, self.selected = self._rows[:0], (), [], []
@@ -160,7 +160,7 @@ class Rectangles:
         return self._append([np.array(found.bounds)], found, name)
 
     def shape_of(self, row: int) -> Any:
-        """The polygon that a row stands for; None for a box."""
+        """The polygon that a row represents; None for a box."""
         self._known(row)
         return self._shapes[row]
 
@@ -314,7 +314,7 @@ class Rectangles:
         return [None if np.isnan(box).all() else box for box in np.asarray(given, float)]
 
     def _put(self, row: int, place: int, box: NDArray[np.float64]) -> None:
-        # A new array: whoever holds the old one keeps what it answered.
+        # A new array: anyone who holds the old one keeps what it answered.
         self._rows = self._rows.copy()
         self._rows[row, place] = box
 

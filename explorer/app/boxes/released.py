@@ -63,7 +63,7 @@ class _Drag:
 
 
 class ReleasePage(AppPage):
-    """The private map of a release, for a notebook's cell: there is no truth beside it.
+    """The private map of a release, for a notebook's cell: there is no truth next to it.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class ReleasePage(AppPage):
     boxes : optional
         The first boxes, as ``page.boxes`` takes them; two examples without them.
     keep, height, controls
-        How the page stands in a cell, see `AppPage`.
+        How the page is in a cell, see `AppPage`.
 
     Raises
     ------

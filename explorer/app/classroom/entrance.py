@@ -50,7 +50,7 @@ class Entrance:
         )
 
     def teach(self, allowed: bool, sign_in: bool = False) -> None:
-        """Offer to create a class or not; whoever may ``sign_in`` for it is led there."""
+        """Offer to create a class or not; anyone who may ``sign_in`` for it is led there."""
         others = [self._teach_half] if allowed else [self._sign_in] if sign_in else []
         self.view.objects = [self._join_half, *others]
 

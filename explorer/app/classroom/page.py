@@ -53,7 +53,7 @@ class ClassResult(AppPage):
     rooms : ClassRooms, optional
         Where classes are kept; without it all pages of this process share theirs.
     reach : Reach, optional
-        How others come to the server; without it nobody can be invited by an address.
+        How others come to the server; without it no one can be invited by an address.
     teachers : Teachers, optional
         Who may create a class, on a server that has this page alone; without it everybody may.
     """
@@ -179,7 +179,7 @@ class ClassResult(AppPage):
         self._stay("You are in the class.", **{"class": room.code})
 
     def _as_projector(self, room: ClassRoom) -> None:
-        # Whoever is on the wall has heard it.
+        # Anyone who is on the wall has heard it.
         self._about.visible = False
         self.view = ProjectorView(
             room, self._base(), self._why_not, self._ended, told=self._say_badge
@@ -195,7 +195,7 @@ class ClassResult(AppPage):
             put(self._badge, f'<span class="badge">{text}</span>')
 
     def _base(self) -> str:
-        """The address of this server for others; "" where nobody else can come."""
+        """The address of this server for others; "" where no one else can come."""
         if self._reach is None:
             return ""
         headers = pn.state.headers

@@ -93,7 +93,7 @@ class ParticipantView:
             ),
             self.map.view,
             sizing_mode="stretch_width",
-            # The map stands at the left, and below the answer where there is no room beside it.
+            # The map is at the left, and below the answer where there is no space next to it.
             styles={
                 "flex-flow": "row-reverse wrap",
                 "align-items": "flex-start",

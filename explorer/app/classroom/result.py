@@ -41,7 +41,7 @@ class Result:
     ) -> None:
         """Show what a class shows; without ``truth`` nothing of it is sent.
 
-        ``said`` is HTML about one's own answer, to stand above all.
+        ``said`` is HTML about one's own answer, to be above all.
         """
         self._ask(look)
         found = look.summary

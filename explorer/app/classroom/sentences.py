@@ -42,7 +42,7 @@ def signed_short(value: float) -> str:
 
 
 def locator(question: Question) -> str:
-    """Where the box lies, as a small picture; the words beside it say the same."""
+    """Where the box is, as a small picture; the words next to it say the same."""
     x0, y0, x1, y1 = question.rectangle
     west, south, east, north = question.grid.bounds
     wide, high = 108.0, 108.0 * (north - south) / (east - west)
@@ -202,7 +202,7 @@ def about_own(own: tuple[float, ...], seed: int, found: Summary | None, truth: b
         part = f" ({number(off_by, 2)} %)" if found.true > 0 else ""
         off = f" It is {gap} off{part}."
     again = f" You have drawn {len(own)}." if len(own) > 1 else ""
-    # Whoever knows the seed can draw the same noise over nothing and subtract it: only with the
+    # Anyone who knows the seed can draw the same noise over nothing and subtract it: only with the
     # truth.
     seeded = f" Your random seed: {seed}." if truth else ""
     text = f"It lies in the bar {low} to {high}: {others}.{off}{again}{seeded}"

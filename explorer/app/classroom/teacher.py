@@ -83,7 +83,7 @@ class TeacherView:
             self._on_room(room.reset),
         )
         self.save = ui.FileDownload(
-            # Whoever finds the file must see what is in it.
+            # Anyone who finds the file must see what is in it.
             filename=f"class-{room.code}.exact.csv",
             label="Save all answers",
             callback=lambda: io.BytesIO(answers_csv(room.history()).encode()),
@@ -169,7 +169,7 @@ class TeacherView:
         return "" if found is None else f"Forget {many(found.answers, 'answer')} for good"
 
     def _price_of_end(self) -> str:
-        """What closing loses; nothing while nobody has answered and nobody is there."""
+        """What closing loses; nothing while no one has answered and no one is there."""
         answers = sum(len(each.answers) for each in self.room.history())
         there = self.room.look().present
         if not answers and not there:

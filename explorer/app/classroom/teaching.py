@@ -28,7 +28,7 @@ class Teachers:
 
     @classmethod
     def by_key(cls) -> Teachers:
-        """With a new key, which nobody guesses."""
+        """With a new key, which no one guesses."""
         return cls(key=secrets.token_urlsafe(24))
 
     @classmethod

@@ -1,1 +1,1 @@
-"""Parts of the Compare page: two mechanisms beside each other, and sweeps over epsilon."""
+"""Parts of the Compare page: two mechanisms next to each other, and sweeps over epsilon."""

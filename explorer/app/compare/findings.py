@@ -233,7 +233,7 @@ def _table(
 def _overall(
     question: Question, series: Sequence[Series], results: dict[str, Results], seeds: list[int]
 ) -> str:
-    """The ranking over all epsilons where nobody is exact: an error of 0 has no geometric mean."""
+    """The ranking over all epsilons where no one is exact: an error of 0 has no geometric mean."""
     table = _table(series, results, list(question.epsilons), seeds)
     compared = table[table.metric.isin(COMPARED)]
     exact = set(compared[compared.value <= 0].epsilon)

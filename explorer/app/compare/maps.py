@@ -1,4 +1,4 @@
-"""The two private maps of Compare, linked, with one colour scale; a third beside them if asked."""
+"""The two private maps of Compare, linked, with one colour scale; a third next to them if asked."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from explorer.grid.grid import Grid
 from explorer.views import palette
 from explorer.views.markup import difference_bar, figures_strip
 
-#: The figures above each map take room as well.
+#: The figures above each map take space as well.
 _TAKEN = 242
 
 
 class PrivatePair(Maps):
     """A at the left, B at the right: private maps with partitions, or their differences from truth.
 
-    What the state names as the third map stands beside them; otherwise nothing of it is sent.
+    What the state names as the third map is next to them; otherwise nothing of it is sent.
 
     Parameters
     ----------

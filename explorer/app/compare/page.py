@@ -219,7 +219,7 @@ class Compare(MapPage):
         """City and questions of the sweep."""
         return self.parts.known(), self.rectangles.queries
 
-    # What is read beside the maps.
+    # What is read next to the maps.
 
     def _rest(self) -> None:
         """Ledgers, facts, titles, sentences, table."""
@@ -284,7 +284,7 @@ class Compare(MapPage):
         return *(f"{each:,.2f} in this cell" for each in private), third
 
     def _third(self) -> None:
-        """Another map beside A and B, or none."""
+        """Another map next to A and B, or none."""
         self.stage.remake(self._put)
 
     def _put(self, maps: Any) -> None:

@@ -12,7 +12,7 @@ from explorer.evaluate import Task
 from explorer.mechanisms import Mechanism, all_mechanisms
 from explorer.views.series import SeriesStyle, style_of
 
-#: What tells two series apart: mechanism and parameters as JSON.
+#: What distinguishes two series: mechanism and parameters as JSON.
 Key = tuple[str, str]
 
 

@@ -45,7 +45,7 @@ class SmallMaps:
         self.restyle()
 
     def _announce(self, epsilons: Sequence[float]) -> None:
-        """Say what is to come: drawing takes seconds, and the room for it is there at once."""
+        """Say what is to come: drawing takes seconds, and the space for it is there at once."""
         for side in range(2):
             self._entitle(side, self._state.sides[side].kind.title)
             for place, epsilon in enumerate(epsilons):

@@ -1,4 +1,4 @@
-"""The pictures of Compare: two large maps and eight small ones, computed beside the page."""
+"""The pictures of Compare: two large maps and eight small ones, computed next to the page."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Stage:
         return self.data
 
     def use(self, data: CityData) -> bool:
-        """Take another city; returns whether it lies elsewhere, so that there are new maps."""
+        """Take another city; returns whether it is elsewhere, so that there are new maps."""
         self.data = data
         self._version += 1
         if self.maps is not None and same_extent(self.maps.grid, data.grid):
@@ -85,10 +85,10 @@ class Stage:
         return True
 
     def remake(self, ready: Callable[[PrivatePair], None]) -> None:
-        """Other maps beside A and B, where the old ones were looking.
+        """Other maps next to A and B, where the old ones were looking.
 
         A browser must not hear of changes to maps that it does not have yet: everything is put on
-        them, by ``ready`` too, before they stand on the page.
+        them, by ``ready`` too, before they are on the page.
         """
         if self.maps is None:
             return

@@ -1,4 +1,4 @@
-"""A sweep beside the page: many releases, one after the other, that can be watched and stopped.
+"""A sweep next to the page: many releases, one after the other, that can be watched and stopped.
 
 The releases run in processes of their own (`evaluate.runs`), so the page answers meanwhile; a map
 of few cells is done in a thread, which is quicker than starting processes. One sweep at a time in
@@ -82,7 +82,7 @@ class Sweep:
 
     def _draw(self, order: Order, run: Run) -> None:
         """Draw what is missing. In a thread: touches no widget."""
-        # Looked up again: somebody else may have drawn the same meanwhile.
+        # Looked up again: someone else may have drawn the same meanwhile.
         missing = self._kept.missing(order.matrix, order.tasks, order.wanted)
         run.tell(1 - len(missing) / len(order.tasks))
         if not missing:
@@ -101,7 +101,7 @@ class Sweep:
     def _draw_each(self, order: Order, tasks: list[Task], run: Run, jobs: int | None) -> None:
         drawn = runs(order.matrix, tasks, order.workloads, jobs=jobs, cancel=run.cancelled)
         for left, one in zip(reversed(range(len(tasks))), drawn, strict=False):
-            # What was under way when it was cancelled does not count: the numbers stand still.
+            # What was under way when it was cancelled does not count: the numbers do not move.
             if run.cancelled.is_set():
                 return
             self._kept.add(order.matrix, one, order.workloads)

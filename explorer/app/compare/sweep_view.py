@@ -109,7 +109,7 @@ class SweepView:
         self.worker.close()
 
     def _card(self, title: str, name: str, figure: Any) -> Any:
-        """A chart with its words; the sentence and the numbers stand below it."""
+        """A chart with its words; the sentence and the numbers are below it."""
         about = html_pane(f'<p class="help">{words("compare")[title]}</p>')
         about.visible = self._state.explain
         self._state.param.watch(lambda event: about.param.update(visible=event.new), "explain")

@@ -49,7 +49,7 @@ class CountryData:
     title : safe to show (see `safe_text`)
     matrix : what the mechanism releases
     notes : sentences about how areas and points were read
-    city : where it stands in the catalogue
+    city : where it is in the catalogue
     has_users : whether records know their user
     """
 
@@ -123,7 +123,7 @@ class CountryData:
         x0, y0, x1, y1 = shapely.bounds(shapes[nodes]).T
         half = np.stack([x1 - x0, y1 - y0], axis=1) * (_PART / 2)
         boxes = np.concatenate([middle - half, middle + half], axis=1)
-        # The map's bar of colours stands over its lower end.
+        # The map's bar of colours is over its lower end.
         low = boxes[:, 1] < self.grid.bounds[1] + _LOW * self.grid.height
         first = np.argsort(low, kind="stable")[:_EXAMPLES]
         return tuple((x0, y0, x1, y1) for x0, y0, x1, y1 in boxes[first].tolist())
@@ -189,7 +189,7 @@ class CountryData:
         return windows.of(windows.members(int(windows.people.of[node])))
 
     def frame(self, node: int) -> Grid:
-        """A square around the window of a lowest area: what is shown beside the country."""
+        """A square around the window of a lowest area: what is shown next to the country."""
         x0, y0, x1, y1 = self.windows.grid_of(self.window(node)).bounds
         half = max(x1 - x0, y1 - y0) / 2
         x, y = (x0 + x1) / 2, (y0 + y1) / 2

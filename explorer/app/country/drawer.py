@@ -49,7 +49,7 @@ class CountryDrawer(DrawnDrawer):
         return [self.side, "Cells", self.bound, "What is protected", self.counted]
 
     def look(self) -> list[Any]:
-        """What the colours of the maps stand for."""
+        """What the colours of the maps represent."""
         choose, switch = self.tied.choose, self.tied.switch
         return [
             *(choose("per"), "Colours show"),

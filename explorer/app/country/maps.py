@@ -22,16 +22,16 @@ from explorer.views.markup import count_bar, difference_bar
 from explorer.views.scale import ColourScale
 from explorer.views.viewport import Viewport
 
-#: Pixels of the window's height beside the maps.
+#: Pixels of the window's height next to the maps.
 _TAKEN = 190
-#: Pixels of width that both maps should have before the text beside them goes below.
+#: Pixels of width that both maps should have before the text next to them goes below.
 _WIDE = 300
 _NEIGHBOURS = "A box drawn here counts its neighbours in it, too"
 _TOLD = "the tables give its numbers"
 
 
 class CountryMaps(CoveredMaps):
-    """Two maps in one plane: a box that is drawn on either stands on both.
+    """Two maps in one plane: a box that is drawn on either is on both.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class CountryMaps(CoveredMaps):
     viewed : called after a pan, zoom or resize
     drawn : called with each dragged rectangle (x0, y0, x1, y1) in metres
     tapped : called with x, y of each click on the country, as the browser sent it
-    beside : what stands beside the maps where there is room, and below them where there is none
+    beside : what is next to the maps where there is space, and below them where there is none
     phone : whether the page is as narrow as one map
     """
 
@@ -103,12 +103,12 @@ class CountryMaps(CoveredMaps):
             x0, y0, x1, y1 = self.grids[1].bounds
             ranges = self._ranges[1]
             for one, start, end in ((ranges.x, x0, x1), (ranges.y, y0, y1)):
-                # First: a browser moves an end that lies beyond the bounds of the area before.
+                # First: a browser moves an end that is beyond the bounds of the area before.
                 one.bounds = None
                 one.update(start=start, end=end)
 
     def zoom_to(self, bounds: tuple[float, float, float, float]) -> None:
-        """Show a rectangle of the country, with some room around it."""
+        """Show a rectangle of the country, with some space around it."""
         x0, y0, x1, y1 = bounds
         grid = self.grids[0]
         factor = 1.15 * max((x1 - x0) / grid.width, (y1 - y0) / grid.height)
@@ -149,11 +149,11 @@ class CountryMaps(CoveredMaps):
             self.inside.clear()
 
     def around(self, whole: str) -> dict[str, str]:
-        """Not limited: beside the maps stand texts."""
+        """Not limited: next to the maps stand texts."""
         return {"flex": "1 1 100%"}
 
     def _leave(self, below: str) -> None:
-        """The maps take what they can use of the width, and the text beside them the rest."""
+        """The maps take what they can use of the width, and the text next to them the rest."""
         super()._leave(below)
         shown = sum(card.visible for card in self.frame[0])
         self.frame.styles = {**self.frame.styles, "flex": f"1000 1 {_WIDE * shown}px"}

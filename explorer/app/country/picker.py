@@ -43,7 +43,7 @@ class AreaPicker:
         self.view.styles = {**self.view.styles, "flex": "1 1 460px"}
 
     def show(self, screen: CountryScreen) -> None:
-        """Offer the areas on the map and those that the chosen one lies in."""
+        """Offer the areas on the map and those that the chosen one is in."""
         data, node = screen.data, screen.node
         about = data, screen.level, node
         if about != self._about:

@@ -1,4 +1,4 @@
-"""What is read beside the maps of a country: figures, the chosen area's sentence, tables."""
+"""What is read next to the maps of a country: figures, the chosen area's sentence, tables."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class CountryReadout(Readout):
         self.answer = html_pane()
         self.about = html_pane(margin=(4, 0, 8, 0))
         self.family = html_pane(margin=(4, 0))
-        # Beside the maps where so much room is left.
+        # Next to the maps where so much space is left.
         self.family.styles = {"flex": "1 1 400px", "min-width": "0"}
         self.picker = AreaPicker(self._choose, self._closer, parts.refuse)
         self.areas = AreaTable(self._choose, parts.refuse)
@@ -53,7 +53,7 @@ class CountryReadout(Readout):
         return answer_country(screen.release, screen.data, boxes)
 
     def complete(self, screen: CountryScreen) -> CountryScreen:
-        """Causes of errors are not told apart here."""
+        """Causes of errors are not distinguished here."""
         return screen
 
     def want(self, screen: CountryScreen) -> None:

@@ -39,7 +39,7 @@ _CLOSE = (0.45, 0.1)
 
 
 class Sight(NamedTuple):
-    """What the browser shows: of the country, and of the area whose map is beside it."""
+    """What the browser shows: of the country, and of the area whose map is next to it."""
 
     country: Viewport
     inside: Viewport

@@ -13,7 +13,7 @@ from explorer.views.tables import Cell, table
 
 Floats = NDArray[np.float64]
 
-#: So many areas inside the chosen one stand in its table; all of a level stand in the one below.
+#: So many areas inside the chosen one are in its table; all of a level are in the one below.
 _MOST = 40
 
 
@@ -73,7 +73,7 @@ def relative(private: float, true: float) -> float:
 
 
 def median_error(screen: CountryScreen) -> float:
-    """Median error of the areas on the map in percent; NaN where nobody is."""
+    """Median error of the areas on the map in percent; NaN where no one is."""
     shown = screen.outlined.nodes
     shown = shown[screen.true[shown] > 0]
     if len(shown) == 0:
@@ -83,7 +83,7 @@ def median_error(screen: CountryScreen) -> float:
 
 
 def spoken(data: CountryData, node: int) -> str:
-    """An area with the areas that it lies in.
+    """An area with the areas that it is in.
 
     The whole is called by its title.
     """

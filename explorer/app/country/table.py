@@ -37,7 +37,7 @@ _EXACT = ["true", "difference", "error %"]
 
 
 class AreaTable:
-    """A row for each area on the map; where it has no room it scrolls sideways.
+    """A row for each area on the map; where it has no space it scrolls sideways.
 
     Parameters
     ----------
@@ -93,6 +93,6 @@ def rows(screen: CountryScreen) -> pd.DataFrame:
 
 
 def _inside(data: CountryData, node: int) -> str:
-    """The areas that one lies in, without repeating a name."""
+    """The areas that one is in, without repeating a name."""
     above = [data.names[each] for each in data.path(node)[1:-1]]
     return ", ".join(dict.fromkeys(reversed(above)))

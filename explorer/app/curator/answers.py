@@ -1,4 +1,4 @@
-"""True beside private answers to the boxes of one screen: exact numbers."""
+"""True next to private answers to the boxes of one screen: exact numbers."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ _CLIPPED = replace(
 )
 
 
-#: Beside the true ones, where causes of errors are not told apart.
+#: Next to the true ones, where causes of errors are not distinguished.
 _COUNTED = Column(
     "counted",
     lambda answers: answers.counted.round(),

@@ -25,7 +25,7 @@ def chips(shows: str, names: Sequence[str], answers: BoxAnswers, exact: bool = T
     Returns
     -------
     list of (text, colour)
-        The box that is furthest off, in percent, stands out where there are several.
+        The box that is furthest off, in percent, is highlighted where there are several.
     """
     if not exact:
         if shows != "private":

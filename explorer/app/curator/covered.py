@@ -14,10 +14,10 @@ class CoveredMaps(Maps):
     """Maps with a screen on them, which a panel may cover with a release that its `paint` painted.
 
     Those of a page add `draw`, `caption` and `cover`, which takes what `paint` returns, in its
-    order, and what is to be read beside the pictures.
+    order, and what is to be read next to the pictures.
     """
 
-    # The last screen, and what is said of the pictures that stand in place of its own.
+    # The last screen, and what is said of the pictures that are in place of its own.
     _shown: Any = None
     _cover: str = ""
     #: The map that nothing covers, if there is one.

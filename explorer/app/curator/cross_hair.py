@@ -21,11 +21,11 @@ READ = "c"
 
 
 class CrossHair:
-    """Off until somebody asks: every move of the pointer is then answered, the last one of many.
+    """Off until someone asks: every move of the pointer is then answered, the last one of many.
 
     Parameters
     ----------
-    ask : from a place x, y in grid units to what stands beside the title of each map
+    ask : from a place x, y in grid units to what is next to the title of each map
     """
 
     def __init__(self, ask: Callable[[float, float], Sequence[str]]) -> None:

@@ -44,10 +44,10 @@ class CityData:
     notes : tuple of str
         Sentences about how the points were read.
     city : (key, side, bound)
-        Where it stands in the catalogue; ``bound`` as for `load_city`.
+        Where it is in the catalogue; ``bound`` as for `load_city`.
     has_users : bool
         Whether records know their user, so that a record can be a person.
-    base_maps : (1,) what its place looks like on its grid; None where nobody has drawn it
+    base_maps : (1,) what its place looks like on its grid; None where no one has drawn it
     """
 
     title: str

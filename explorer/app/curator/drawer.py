@@ -121,7 +121,7 @@ class Drawer:
     def fill(self, before: Sequence[Any], after: Sequence[Any]) -> None:
         """Put controls one below the other; a text among them is a heading of the words.
 
-        The switch of the help texts stands between two columns that get them: a column that gets
+        The switch of the help texts is between two columns that get them: a column that gets
         another part takes the focus away from all its parts.
         """
         columns = [self._column(controls) for controls in (before, after)]
@@ -135,7 +135,7 @@ class Drawer:
         return self.remember(key, ui.Section(title, lambda: [self._column(make())]))
 
     def remember(self, key: str, section: ui.Section) -> ui.Section:
-        """Let a section stand as it was left."""
+        """Let a section are as it was left."""
         self._remembered.section(key, section)
         return section
 
@@ -209,7 +209,7 @@ class Drawer:
             each.rebuild()
 
     def new_draw(self) -> Any:
-        """The button for other random noise, and beside it whether noise stays as it is."""
+        """The button for other random noise, and next to it whether noise stays as it is."""
         button = wide_button("New draw", self.state.roll, styles={"flex": "0 0 96px"})
         switch = self.tied.switch("frozen", styles={"flex": "1 1 0"}, margin=(0, 4, 0, 0))
         view = pn.Row(button, switch, sizing_mode="stretch_width", margin=0)
@@ -225,7 +225,7 @@ class Drawer:
         if self.state.explain:
             self._make_helps()
         for text, about in self._helps:
-            # Words about a control that is not there would puzzle whoever looks for it.
+            # Words about a control that is not there would puzzle anyone who looks for it.
             text.visible = self.state.explain and (about is None or about.visible)
 
 

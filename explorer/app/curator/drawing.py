@@ -58,7 +58,7 @@ class Asked:
 #: A ledger, and the token of a draw in it.
 Key = tuple[Path, str]
 
-# Releases that are on a page that is open: they are offered to nobody else.
+# Releases that are on a page that is open: they are offered to no one else.
 _ON_A_PAGE: weakref.WeakValueDictionary[Key, Drawing] = weakref.WeakValueDictionary()
 
 
@@ -88,7 +88,7 @@ class Drawing:
         self._viewport: Callable[[], Any] | None = None
         self._computed: Any = None
         self._asked: Any = None
-        # A release-grade drawing has a number; 0 stands for a preview.
+        # A release-grade drawing has a number; 0 represents a preview.
         self._drawing = self._drawings = self._version = 0
         # Paid for, so nothing but another drawing takes its place.
         self._kept: Kept | None = None
@@ -120,7 +120,7 @@ class Drawing:
         self.request, self.run_now = self._work.ask, self._work.now
 
     def close(self) -> None:
-        """The visit has ended: what it has not saved is offered to whoever comes."""
+        """The visit has ended: what it has not saved is offered to anyone who comes."""
         self._work.close()
         for key in [key for key, page in _ON_A_PAGE.items() if page is self]:
             del _ON_A_PAGE[key]
@@ -340,7 +340,7 @@ class Drawing:
         self._parts.refuse(sentence)
 
     def give_up(self, token: str) -> None:
-        """Nobody wants a release that waits; its budget stays spent."""
+        """No one wants a release that waits; its budget stays spent."""
         DrawnReleases(self.ledger().path).give_up(token)
         self._parts.message.inform(words("drawing")["Given up"])
         self._waiting()

@@ -95,7 +95,7 @@ class DrawnDrawer(Drawer, ABC):
 
     @cached_property
     def waiting(self) -> WaitingReleases:
-        """The releases that nobody has saved."""
+        """The releases that no one has saved."""
         waiting = WaitingReleases(self._drawing)
         waiting.show()
         return waiting

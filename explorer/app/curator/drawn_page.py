@@ -38,11 +38,11 @@ class DrawnPage(MapPage):
     """A page whose maps show a preview of the choices, or the kept release.
 
     A page names its ``Upload``, ``Controls`` and ``Text``, and says how its screens are drawn,
-    which panels stand below its maps, what is to be read in which order, and what maps its data
+    which panels are below its maps, what is to be read in which order, and what maps its data
     get. Screens, data and maps are of its own kind.
     """
 
-    #: The form for data of one's own, the drawer, and what is read beside the maps.
+    #: The form for data of one's own, the drawer, and what is read next to the maps.
     Upload: ClassVar[type[UploadForm]]
     Controls: ClassVar[type[DrawnDrawer]]
     Text: ClassVar[type[Readout]]
@@ -67,7 +67,7 @@ class DrawnPage(MapPage):
 
     @abstractmethod
     def above(self) -> list[Any]:
-        """What stands above the maps; the first of it says what to do, or what was found."""
+        """What is above the maps; the first of it says what to do, or what was found."""
 
     @abstractmethod
     def below(self, text: Mapping[str, str]) -> list[Any]:
@@ -161,7 +161,7 @@ class DrawnPage(MapPage):
         return form
 
     def head(self, *lead: Any) -> Any:
-        """The first sentence, and beside it the tools of the maps."""
+        """The first sentence, and next to it the tools of the maps."""
         title = f'<h1 class="visually-hidden">{self.TITLE}</h1>'
         said = lead or [html_pane(f'<p class="lead">{self.LEAD}</p>')]
         first = pn.Column(
@@ -261,7 +261,7 @@ class DrawnPage(MapPage):
             self.caption(screen, busy)
 
     def caption(self, screen: Any, busy: bool = False) -> None:
-        """What stands above and below the maps."""
+        """What is above and below the maps."""
         self.maps.caption(screen, busy=busy)
 
     def shown(self) -> Any:

@@ -79,7 +79,7 @@ class EpsilonControl:
         # Both at once are one message; otherwise Panel sends the one, and then the other.
         with edit_readonly(self.box):
             self.box.param.update(value=text, value_input=text)
-        # A slider that already stands at this value is not nudged while it is being dragged.
+        # A slider that already is at this value is not nudged while it is being dragged.
         if epsilon_of(self.slider.value) != self._state.epsilon:
             self.slider.value = self._place()
         self._quiet = False

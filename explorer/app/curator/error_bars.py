@@ -1,4 +1,4 @@
-"""Error bars of the boxes for releases without a closed form: simulated while nobody waits."""
+"""Error bars of the boxes for releases without a closed form: simulated while no one waits."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class GivenBars(ErrorBars):
 def simulated(screen: Any) -> Simulated:
     """As many releases of the released map as `RUNS`, or none more once they are not wanted.
 
-    A map of a million cells takes seconds: the next move of a slider must not wait beside them.
+    A map of a million cells takes seconds: the next move of a slider must not wait next to them.
     """
     asked = [about_boxes(screen.release, screen.boxes)]
     return simulate(screen.release, asked, RUNS, progress=give_up_unwanted)[0]

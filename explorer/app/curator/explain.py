@@ -1,4 +1,4 @@
-"""Explanations below the maps: one panel at a time, and none until somebody asks."""
+"""Explanations below the maps: one panel at a time, and none until someone asks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from explorer.app.kit.theme import SPOKEN_LABEL
 
 Panel = ExplainPanel[Any]
 OFF = "off"
-#: A phone has no room for six buttons side by side, nor has a dock beside wide maps.
+#: A phone has no space for six buttons side by side, nor has a dock next to wide maps.
 _WRAPPING = """
 .MuiToggleButtonGroup-root { flex-wrap: wrap; }
 .MuiToggleButton-root { white-space: nowrap; padding: 3px 10px; width: auto !important;
@@ -77,7 +77,7 @@ class Explain:
         ui.bind(self.choice, self._choose, refused)
         #: The open panel below its line of words.
         self.holder = pn.Column(sizing_mode="stretch_width", margin=0)
-        #: What the open panel has beside the maps, for a page to put there.
+        #: What the open panel has next to the maps, for a page to put there.
         self.beside = pn.Column(
             sizing_mode="stretch_width",
             margin=0,

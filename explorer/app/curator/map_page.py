@@ -63,7 +63,7 @@ class MapPage(CuratorPage):
     drawer: Drawer
 
     def begin(self, opening: Opening, city: str, choices: dict[str, Any]) -> Any:
-        """The first choices; the palette is that of the theme where nobody has chosen it."""
+        """The first choices; the palette is that of the theme where no one has chosen it."""
         state = super().begin(opening, city, choices)
         chosen = "palette" in choices or opening.scenario is not None
         self._palette = ThemedPalette(state, starts_dark(), chosen)
@@ -198,7 +198,7 @@ class MapPage(CuratorPage):
         """Zoom all maps, below 1 inwards; 0 shows the whole map again."""
 
     def files(self) -> Sequence[Any]:
-        """What can be saved besides boxes and answers, made when somebody looks for it."""
+        """What can be saved besides boxes and answers, made when someone looks for it."""
         return ()
 
     def released(self) -> bool:

@@ -1,4 +1,4 @@
-"""What is read beside two maps of a city: figures, summary, causes of errors, intervals."""
+"""What is read next to two maps of a city: figures, summary, causes of errors, intervals."""
 
 from __future__ import annotations
 

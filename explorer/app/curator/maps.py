@@ -91,7 +91,7 @@ class MapPair(CoveredMaps):
     def cover(
         self, picture: NDArray[np.uint8], drawn: Partition, view: Viewport, said: str
     ) -> None:
-        """Show another picture and partition until `uncover`; ``said`` stands above the map."""
+        """Show another picture and partition until `uncover`; ``said`` is above the map."""
         self._cover_by(said, picture, drawn, view)
 
     def draw(self, picture: NDArray[np.uint8], drawn: Partition, view: Viewport) -> None:

@@ -24,7 +24,7 @@ from explorer.privacy.populations import (
 )
 
 Read = TypeVar("Read")
-# What `read_points` advises about a column that says how many each row stands for.
+# What `read_points` advises about a column that says how many each row represents.
 _WEIGHT = re.compile(r"name it with weight=(['\"]).*?\1(?= to )")
 
 
@@ -36,10 +36,10 @@ class OwnPoints(Generic[Read]):
     ----------
     points : as read
     title : what to call them; safe to show
-    extent : said by a person, never taken from points; None where other boundaries stand for it
+    extent : said by a person, never taken from points; None where other boundaries represent it
     file : what the file was called that they came in; "" where they came in none
-    named : whose records they are, where somebody has said it
-    bound : how many records of each person count, 0 for single records; None where nobody said it
+    named : whose records they are, where someone has said it
+    bound : how many records of each person count, 0 for single records; None where no one said it
     """
 
     points: Read
@@ -131,7 +131,7 @@ def as_read(given: Any, kind: type[Read], user: str | None, read: Callable[..., 
 
 
 def refuse_unused(extent: Any, user: str | None, whose: str) -> None:
-    """Nothing that somebody says is let go in silence."""
+    """Nothing that someone says is let go in silence."""
     for what, given in (("An extent", extent), ("A column of users", user)):
         if given is not None:
             raise InputError(f"{what} is for points of your own, not for {whose}: leave it out.")
@@ -167,7 +167,7 @@ def own_points(given: Any, extent: Any, read: Callable[[Any], Read], what: str) 
 
 
 def refuse_release(given: Any) -> None:
-    """A release has nothing exact to stand beside it."""
+    """A release has nothing exact to be next to it."""
     if is_release(given):
         raise InputError(
             "A release has no truth that this page could show beside it: see it with "

@@ -67,7 +67,7 @@ class CuratorPage(AppPage):
     boxes : optional
         The first boxes, as ``page.boxes`` takes them; two examples without them.
     keep, height, controls
-        How the page stands in a cell, see `AppPage`.
+        How the page is in a cell, see `AppPage`.
     **choices
         First choices of the state.
 

@@ -30,7 +30,7 @@ class ExplainPanel(ABC, Generic[Found]):
     """
 
     view: Any
-    #: What stands beside the maps while the panel is open, on a page that has room for it.
+    #: What is next to the maps while the panel is open, on a page that has space for it.
     beside: Any = None
 
     def __init__(

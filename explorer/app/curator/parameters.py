@@ -15,7 +15,7 @@ from explorer.app.state.mechanism import MechanismState
 from explorer.errors import InputError
 from explorer.views.markup import safe_text
 
-#: So many parameters stand in the open; the rest waits behind "More settings".
+#: So many parameters are in the open; the rest waits behind "More settings".
 FIRST = 5
 #: So many of them are said in the heading of a section that is closed.
 SAID = 3
@@ -81,7 +81,7 @@ class ParameterControl:
                     margin=(0, 10, 4, 10),
                 )
                 ui.bind(self.switch, self._automatic, panel.refused)
-                # A slider without a value of its own would stand at one that is not used.
+                # A slider without a value of its own would be at one that is not used.
                 self._hides = self.name in type(panel.state.instance()).none_is
                 # One that the mechanism chooses is shown once its choice is known.
                 self.widget.visible = value is not None
@@ -105,7 +105,7 @@ class ParameterControl:
         return menu if value in menu.values() else menu | {f"{value:g}": value}
 
     def show_automatic(self, facts: Mapping[str, float]) -> None:
-        """Let the slider stand where the mechanism's own choice was."""
+        """Let the slider are where the mechanism's own choice was."""
         if self.switch is None or not self.switch.value:
             return
         found = facts.get(_lower(self.declared.label))
@@ -121,7 +121,7 @@ class ParameterControl:
         if self._quiet:
             return
         if not on and not self.widget.visible and not self._hides:
-            # Nobody knows what was used: begin in the middle, and not at an end.
+            # No one knows what was used: begin in the middle, and not at an end.
             self._quiet = True
             self.widget.value = _middle(self.widget)
             self._quiet = False
@@ -156,7 +156,7 @@ class MechanismPanel:
     state : MechanismState
     changed : called after each accepted change
     refused : shows a sentence when a value is refused
-    first : how many parameters stand in the open
+    first : how many parameters are in the open
     of : whose they are, such as "A", where a page has several panels; part of every name
     """
 
@@ -303,7 +303,7 @@ def _middle(slider: Any) -> Any:
 
 
 def help_pane(text: str, **params: Any) -> Any:
-    """A short paragraph beside a control."""
+    """A short paragraph next to a control."""
     return html_pane(f'<p class="help">{safe_text(text, 600)}</p>', (0, 10, 4, 10), **params)
 
 

@@ -32,9 +32,9 @@ class PageParts:
     maps : the maps on screen, once there are some
     truth : whether exact counts may be sent to the browser: not while they are hidden from those
         whom the page is presented to
-    own_population : whose records the visitor's own data are; None where nobody has named them
+    own_population : whose records the visitor's own data are; None where no one has named them
     own_drawn : whether a release of them was confirmed, so that their name stays
-    unread_users : columns that seem to say whose they are, where nobody has said what is protected
+    unread_users : columns that seem to say whose they are, where no one has said what is protected
     reading : whether another city than that on screen has been chosen and is being read
     remembered : what the browser remembers of drawers and themes
     tab : what the pages in the visitor's tab have in common

@@ -96,7 +96,7 @@ class Presenting:
         """Paint nothing exact while exact counts are hidden; what was painted comes back later."""
         state = self._parts.state
         if truth:
-            # Whoever chose otherwise meanwhile keeps that.
+            # Anyone who chose otherwise meanwhile keeps that.
             kept = {each: to for each, to in self._hidden.items() if _private(state, each)}
             self._hidden = {}
             state.put(**kept)

@@ -145,7 +145,7 @@ def spent_sentence(ledger: Ledger, counts: Counted | str, epsilon: float) -> str
 
 
 def spent_of(ledger: Ledger, counts: Counted | str) -> str:
-    """What a population has spent, such as "0.2 of 0.25 spent"; "" where nobody knows."""
+    """What a population has spent, such as "0.2 of 0.25 spent"; "" where no one knows."""
     try:
         spent, left = ledger.spent(counts), ledger.left(counts)
     except InputError:

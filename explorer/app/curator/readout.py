@@ -1,4 +1,4 @@
-"""What is read beside the maps of a page with one mechanism: figures, answers, ledger."""
+"""What is read next to the maps of a page with one mechanism: figures, answers, ledger."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Readout(ABC):
         self.screen: Any = None
         self.strip = html_pane(styles={"flex": "1 1 300px", "align-self": "center"})
         self.ledger = html_pane(margin=(4, 0, 0, 0))
-        #: What the colours of the causes of errors stand for.
+        #: What the colours of the causes of errors represent.
         self.key = html_pane(css=[CAUSES_CSS])
         self.error_bars = ErrorBars(self.numbers)
 

@@ -67,7 +67,7 @@ class ReleaseButton:
                 self.choice.objects = []
             return
         if price == before:
-            # The same button stays under the pointer of whoever asked twice.
+            # The same button stays under the pointer of anyone who asked twice.
             return
         confirm = partial(self._drawing.confirm, price.token)
         self.choice.objects = [

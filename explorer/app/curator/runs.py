@@ -1,4 +1,4 @@
-"""Runs: "what if we had released again?", as dots beside the truth and one by one on the map."""
+"""Runs: "what if we had released again?", as dots next to the truth and one by one on the map."""
 
 from __future__ import annotations
 

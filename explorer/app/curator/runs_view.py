@@ -37,7 +37,7 @@ class ViewJob:
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """A run as it stands on the maps: ``painted`` is what the screen's `paint` made of it."""
+    """A run as it is on the maps: ``painted`` is what the screen's `paint` made of it."""
 
     screen: Any
     order: Order
@@ -119,7 +119,7 @@ def _found(job: ViewJob) -> tuple[Rows, NDArray[np.bool_]]:
     chosen, its = edges_and_shapes(job.chosen.boxes)
     asked, theirs = edges_and_shapes(job.order.boxes)
     chosen, asked = chosen.reshape(n, 1, -1), asked.reshape(1, len(asked), -1)
-    # NaN stands for anywhere, which is the same as anywhere.
+    # NaN represents anywhere, which is the same as anywhere.
     same = ((chosen == asked) | (np.isnan(chosen) & np.isnan(asked))).all(axis=2)
     for row, column in np.argwhere(same):
         same[row, column] = same_shape(its[row], theirs[column])

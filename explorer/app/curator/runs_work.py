@@ -1,4 +1,4 @@
-"""Repeated previews beside the page, one after the other, that can be watched and stopped."""
+"""Repeated previews next to the page, one after the other, that can be watched and stopped."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _draw(asked: tuple[Order, list[Floats]], run: Run) -> None:
     while True:
         with _TURN:
             one = next(every, None)
-        # What was under way when it was stopped does not count: the numbers stand still.
+        # What was under way when it was stopped does not count: the numbers do not move.
         if one is None or run.cancelled.is_set():
             return
         answers.append(one)

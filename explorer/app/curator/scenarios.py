@@ -187,7 +187,7 @@ class Scenarios:
             self._armed = True
             doc.add_timeout_callback(partial(self._quiet, doc), QUIET)
         if self._served and not self._keeping and doc is not None and doc.session_context:
-            # Sooner than the address: whoever leaves takes the last box along.
+            # Sooner than the address: anyone who leaves takes the last box along.
             self._keeping = True
             doc.add_timeout_callback(partial(self._keep, doc), KEEP)
 

@@ -22,7 +22,7 @@ def screen_file(
 
     Parameters
     ----------
-    label : what stands on it
+    label : what is on it
     opened : called with what the file holds; may raise `InputError`
     refused : shows a sentence about a file that cannot be opened
     """

@@ -54,7 +54,7 @@ class Controls(Tied):
         """A slider over some values, those that are declared if none are given.
 
         Each is one step, whatever their distance. The slider's place is the number of the value;
-        on screen and to a reader it says the value. One that is none of them stands at the nearest.
+        on screen and to a reader it says the value. One that is none of them is at the nearest.
         """
         declared, now = self._state.param[name], self._value(name)
         steps = sorted({*(values or declared.objects), now})
@@ -115,7 +115,7 @@ def field(width: int) -> dict[str, Any]:
 
 
 def actions(*buttons: Any) -> Any:
-    """Buttons side by side, on a line of their own where there is no room beside the fields."""
+    """Buttons side by side, on a line of their own where there is no space next to the fields."""
     row = ui.wrapping(*buttons)
     row.styles = {**row.styles, "flex": "1 1 280px", "min-width": "0"}
     return row

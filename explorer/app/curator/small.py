@@ -21,7 +21,7 @@ from explorer.views.scale import ColourScale
 from explorer.views.small import SmallMap
 from explorer.views.viewport import Viewport
 
-#: Pixels on a side; the browser scales the picture to the room there is.
+#: Pixels on a side; the browser scales the picture to the space there is.
 PIXELS = 320
 Place = tuple[int, str, int, bytes]
 

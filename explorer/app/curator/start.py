@@ -200,7 +200,7 @@ def present(
     state : the choices of the page
     rectangles : the boxes on it
     released : whether a drawn release is on the screen, whose noise no scenario holds
-    instead : the city that stands for own data, with its example boxes; without it they are refused
+    instead : the city that represents own data, with its example boxes; without it they are refused
 
     Raises
     ------

@@ -28,7 +28,7 @@ _STYLE = """
 .notes { border-left: 4px solid #3aa58a; padding: 2px 0 2px 10px; margin: 4px 0; max-width: 110ch;
   font-size: 14px; line-height: 20px; }
 """
-#: At the window's lower edge, where it moves no map; on paper it stands where it is.
+#: At the window's lower edge, where it moves no map; on paper it is where it is.
 _BAR = """
 :host { position: sticky; bottom: 0; z-index: 20; border-top: 2px solid #3b8fd6;
   background: var(--panel-background-color, Canvas); color: var(--panel-on-background-color); }
@@ -42,7 +42,7 @@ class StoryBar:
     Parameters
     ----------
     page : key of the page
-    links : the server's pages; a page that stands alone shows steps of its own kind only
+    links : the server's pages; a page that is alone shows steps of its own kind only
     take : shows a screen of this page
     message : where sentences go
     """

@@ -10,7 +10,7 @@ from explorer.errors import InputError
 from explorer.scenario import Story
 from explorer.teaching.stories import stories
 
-#: As many as are kept for all visitors; the one that nobody asked for the longest goes first.
+#: As many as are kept for all visitors; the one that no one asked for the longest goes first.
 MOST = 60
 
 

@@ -1,4 +1,4 @@
-"""The palette that fits the theme: light maps on a light page, until somebody chooses another."""
+"""The palette that fits the theme: light maps on a light page, until someone chooses another."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class ThemedPalette:
     def project(self, on: bool) -> None:
         """Show the page to a room, on a light map; or end that, with the palette of before.
 
-        Whoever chooses another one meanwhile keeps that.
+        Anyone who chooses another one meanwhile keeps that.
         """
         if on:
             self._before = self._state.palette
@@ -50,7 +50,7 @@ class ThemedPalette:
         self.follow(self._dark)
 
     def _put(self, palette: str) -> None:
-        """Take a palette that nobody chose."""
+        """Take a palette that no one chose."""
         self._following = True
         self._state.put(palette=palette)
         self._following = False

@@ -221,7 +221,7 @@ class UploadForm:
     def _ask_unit(self, typed: str | None = None, seen: str | None = None) -> None:
         """Ask what is protected as soon as a column of users is named; loading confirms it.
 
-        ``typed`` is what stands in its field before it counts as entered; ``seen`` a column that
+        ``typed`` is what is in its field before it counts as entered; ``seen`` a column that
         the file seems to name users in.
         """
         self._seen = self._seen if seen is None else seen

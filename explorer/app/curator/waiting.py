@@ -7,7 +7,7 @@ from typing import Any
 
 from explorer.app.kit.html import html_pane, put
 
-# It stays at the upper edge while the page is scrolled, takes no room, and moves nothing.
+# It stays at the upper edge while the page is scrolled, takes no space, and moves nothing.
 _OVER = """
 :host { position: sticky !important; top: 12px; height: 0 !important; overflow: visible !important;
   z-index: 1200; pointer-events: none; }

@@ -1,4 +1,4 @@
-"""Releases that were drawn and that nobody has saved: whoever comes back is offered them."""
+"""Releases that were drawn and that no one has saved: anyone who comes back is offered them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class WaitingReleases:
         self.view.objects = [*head, *(part for each in found for part in self._offer(each))]
 
     def _offer(self, each: Drawn) -> list[Any]:
-        # Two of one mechanism are told apart by when they were drawn.
+        # Two of one mechanism are distinguished by when they were drawn.
         when = datetime.fromtimestamp(each.time).strftime("%H:%M:%S")
         title = f"{each.title}, {when}"
         save = ui.FileDownload(

@@ -33,7 +33,7 @@ class Gallery:
 class GalleryPanel(ExplainPanel[Gallery]):
     """A card for every mechanism: its map, what it is off by, and a button that chooses it.
 
-    The mechanism of the page stands there with its settings, the others with their defaults. All
+    The mechanism of the page is there with its settings, the others with their defaults. All
     are previews with the random noise of the page.
 
     Parameters

@@ -109,7 +109,7 @@ class LeafInspector(ExplainPanel[NodeLook]):
         try:
             place = _cell(finite(x, "A place"), finite(y, "A place"), grid)
             node = node_at(self._screen.release.tree, place)
-        except InputError:  # a click beside the map
+        except InputError:  # a click next to the map
             return
         self._look(node, place)
 
@@ -159,7 +159,7 @@ class LeafInspector(ExplainPanel[NodeLook]):
     # Showing.
 
     def _tell(self, sentence: str) -> None:
-        """Say why a step cannot be taken, beside the buttons: the page's notices are far up."""
+        """Say why a step cannot be taken, next to the buttons: the page's notices are far up."""
         text = html.escape(sentence)
         put(self._note, f'<p class="notice" role="alert">{text}</p>' if text else "")
 

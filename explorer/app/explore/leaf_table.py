@@ -9,7 +9,7 @@ from explorer.app.kit.table import Table, TableColumn
 
 def leaf_table(clicked: Callable[[int], None], refused: Callable[[str], None]) -> Table:
     """A table without rows yet; ``clicked`` takes a row, ``refused`` shows a sentence."""
-    # A narrow dock has no room for all of them: those of the highest rank leave first. Sorting is
+    # A narrow dock has no space for all of them: those of the highest rank leave first. Sorting is
     # left to the panel: sorting a page would look like sorting all leaves.
     columns = [
         TableColumn(name="leaf", kind="number", width=66),

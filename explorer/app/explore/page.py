@@ -66,7 +66,7 @@ class Explore(CityPage):
     """
 
     def __new__(cls, city: Any = None, *others: Any, **settings: Any) -> Any:
-        """The page, or that of a release, which has no truth to stand at the left."""
+        """The page, or that of a release, which has no truth to be at the left."""
         if not is_release(city):
             return super().__new__(cls)
         wrong = [name for name in settings if name not in ("boxes", "keep", "height", "controls")]

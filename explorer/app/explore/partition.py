@@ -101,7 +101,7 @@ class PartitionPanel(ReleasePanel[LeafRows]):
         self.all = panel_button("All leaves", lambda _: self._clear(), "text")
         self.saves = [
             ui.FileDownload(
-                # Whoever finds the file must see what is in it.
+                # Anyone who finds the file must see what is in it.
                 filename=f"leaves{'.exact' if exact else ''}.geojson",
                 label="Save leaves with truth" if exact else "Save leaves",
                 callback=partial(self._saved, exact),

@@ -156,5 +156,5 @@ class Replay(SteppedPanel[Frame]):
 
 
 def _at_height(height: int, level_ends: Any) -> Place:
-    """The cut at a height; what its last level brought stands out."""
+    """The cut at a height; what its last level brought is highlighted."""
     return Place("height", height, int(level_ends[max(height - 1, 0)]))

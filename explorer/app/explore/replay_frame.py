@@ -21,7 +21,7 @@ NEW, OLD, FAINT = 0.85, 0.4, 0.2
 
 @dataclass(frozen=True)
 class Place:
-    """Where the replay stands.
+    """Where the replay is.
 
     Attributes
     ----------

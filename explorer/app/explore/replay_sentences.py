@@ -21,7 +21,7 @@ def pieces(n: int) -> str:
 
 
 def about_step(growth: Growth, step: int) -> str:
-    """One sentence about a step: where it stands, the pieces, what is spent."""
+    """One sentence about a step: where it is, the pieces, what is spent."""
     n, ended = growth.pieces(step), growth.ended(step)
     if step == growth.n_splits:
         stopped = "and none is cut any more" if n > 1 else "and it is not cut"
@@ -50,7 +50,7 @@ def _where(growth: Growth, step: int) -> str:
 
 
 def caption(growth: Growth, step: int) -> str:
-    """What stands above the map while it shows a step."""
+    """What is above the map while it shows a step."""
     level = growth.level(step)
     whole = step == growth.level_ends[level]
     where = f"Height {level} of {growth.levels}" if whole else f"Split {step:,}"

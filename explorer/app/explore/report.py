@@ -27,7 +27,7 @@ from explorer.views.scale import ColourScale, top_value_of_leaves
 from explorer.views.sheet import MapPicture, Sheet, sheet
 
 EXACT = "EXACT counts: do not publish"
-#: Rows of a table that fit on the page beside everything else.
+#: Rows of a table that fit on the page next to everything else.
 MOST_ROWS = 12
 
 
@@ -77,7 +77,7 @@ def _picture(screen: Screen, state: Any, title: str, **params: Any) -> MapPictur
 
 
 def outlines(asked: Queries) -> tuple[NDArray[np.float64], list[list[NDArray[np.float64]]]]:
-    """Boxes (n, 4), and of those that stand for a polygon its rings, (k, 2) each."""
+    """Boxes (n, 4), and of those that represent a polygon its rings, (k, 2) each."""
     if not isinstance(asked, RangeQueries):
         return asked, [[] for _ in asked]
     rings = [

@@ -47,7 +47,7 @@ class Saves:
         self._parts, self._screen, self._answers = parts, screen, answers
         self.files = [
             ui.FileDownload(
-                # Whoever finds the file must see what is in it.
+                # Anyone who finds the file must see what is in it.
                 filename=f"{what}{'.exact' if exact else ''}.{ending}",
                 label=_SAID[ending] if exact else f"{_SAID[ending]}, no truth",
                 callback=partial(self._saved, ending, exact),

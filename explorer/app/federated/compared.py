@@ -39,7 +39,7 @@ class AlgorithmsPanel(ComparingPanel):
 
 
 def sentence(found: Comparison) -> str:
-    """Which private one is best, and what Algorithm 2 as printed is beside it."""
+    """Which private one is best, and what Algorithm 2 as printed is next to it."""
     rows = [row for row in found.rows if math.isfinite(row.mse) and row.key != "sampling"]
     if not rows:
         return "None of them could be drawn with these settings."

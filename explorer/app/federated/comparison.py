@@ -99,7 +99,7 @@ def _row(key: str, order: Order, run: Run, before: float, whole: float) -> Row:
     mse, l1 = np.mean(found, axis=0)
     assert release is not None
     rows = release.heard
-    # Asked once, a person is in one round: the dearest one.
+    # Asked once, a person is in one round: the most expensive one.
     total = max if release.paying == ONCE else sum
     return Row(
         key,

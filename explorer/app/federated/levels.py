@@ -54,7 +54,7 @@ class Judged:
     number, last : the round, and how many there are
     noise, next_noise : of a sum of this round, and of the next one in people of this round
     printed : whether the threshold is that of the paper, the same for all levels
-    fixed : whether somebody chose that threshold, whatever the noise
+    fixed : whether someone chose that threshold, whatever the noise
     """
 
     screen: Screen

@@ -9,7 +9,7 @@ from explorer.app.kit.cell import WINDOW
 from explorer.app.kit.maps import DOCK
 from explorer.views.rounds import Marked, RoundMarks
 
-#: What an open panel has of the window's height: with its words beside the maps it is one picture.
+#: What an open panel has of the window's height: with its words next to the maps it is one picture.
 PANEL = f"max(300px, calc({WINDOW} * .36))"
 
 
@@ -18,7 +18,7 @@ class RoundMaps(MapPair):
 
     Parameters
     ----------
-    beside : what stands beside the maps where there is room, and below them where there is none
+    beside : what is next to the maps where there is space, and below them where there is none
     *args : as of `MapPair`
     """
 
@@ -28,16 +28,16 @@ class RoundMaps(MapPair):
         self.round_marks = RoundMarks(self.right.figure, self.right.lines.boxes)
 
     def make_room(self, room: bool) -> None:
-        """Shrink the maps so that a panel below them stands in the window too, or grow again."""
+        """Shrink the maps so that a panel below them is in the window too, or grow again."""
         self._leave(PANEL if room else DOCK)
 
     def _leave(self, below: str) -> None:
-        """The maps take what they can use of the width, and what stands beside them the rest."""
+        """The maps take what they can use of the width, and what is next to them the rest."""
         super()._leave(below)
         self.frame.styles = {**self.frame.styles, "flex": "1 1 100%"}
 
     def around(self, whole: str) -> dict[str, str]:
-        """Not limited: beside the maps stand texts."""
+        """Not limited: next to the maps stand texts."""
         return {"flex": "1 1 100%"}
 
     def mark_round(self, marked: Marked | None) -> None:

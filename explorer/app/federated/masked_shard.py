@@ -42,7 +42,7 @@ class MaskedShard:
 def masked_shard(screen: Screen) -> MaskedShard:
     """Ask a hundred people about the 64 cells of the first round, behind masks.
 
-    The seed is that of the preview on screen, or 1 beside a drawn release: a shard of its own, of
+    The seed is that of the preview on screen, or 1 next to a drawn release: a shard of its own, of
     which nothing is released or booked.
 
     Raises

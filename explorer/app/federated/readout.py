@@ -1,4 +1,4 @@
-"""What is read beside the maps of Federated: the first sentence, figures, causes of errors."""
+"""What is read next to the maps of Federated: the first sentence, figures, causes of errors."""
 
 from __future__ import annotations
 

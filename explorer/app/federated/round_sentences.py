@@ -103,7 +103,7 @@ def _decided(row: Heard, frame: Frame) -> str:
 
 
 def caption(frame: Frame) -> str:
-    """What stands above the map while it shows a round."""
+    """What is above the map while it shows a round."""
     kind = "a preview, not private" if frame.release.preview else "the drawn release"
     return f"After round {frame.number} of {frame.last} of {kind}"
 

@@ -33,7 +33,7 @@ class RoundsPanel(SteppedPanel[Frame]):
         super().__init__(compute_frame, parts)
         self._state = parts.state
         self.frame: Frame | None = None
-        # 0 stands for the last one, however many there are.
+        # 0 represents the last one, however many there are.
         self._wanted = 0
         self.round = self._slider("Round", self._slid)
         self.round.start = 1

@@ -65,7 +65,7 @@ def drawn(job: Job, progress: Progress | None) -> DistributedRelease:
     """What people and server end up with.
 
     A preview takes the noise of all shares in one draw for each sum: the same law, and quick. A
-    release draws every person's own share, and so does a preview with bits that somebody chose:
+    release draws every person's own share, and so does a preview with bits that someone chose:
     whether sums of shards fit them cannot be seen in one draw.
 
     Raises
@@ -75,7 +75,7 @@ def drawn(job: Job, progress: Progress | None) -> DistributedRelease:
     """
     made = cast(Federated, job.mechanism)
     if job.seed is None:
-        # What stands in the field People was confirmed with the price.
+        # What is in the field People was confirmed with the price.
         declaring = replace(job, mechanism=made.with_(people=made.people))
         found: DistributedRelease = declaring.release(job.data.matrix, progress)
         return found

@@ -53,7 +53,7 @@ def key_figures(screen: Screen) -> list[tuple[str, str]]:
 
 
 def about(screen: Screen, exact: bool = True) -> str:
-    """What this simulation stands for: who asked, and what may not be claimed of it.
+    """What this simulation represents: who asked, and what may not be claimed of it.
 
     Without ``exact`` it does not say how many people there are.
     """

@@ -42,7 +42,7 @@ class ServerSawPanel(ReleasePanel[MaskedShard]):
         self._fill(sentence(found), strips(vectors, here), numbers(vectors))
 
     def _failed(self, sentence: str) -> None:
-        """There is no such shard: no other one may stand in its place."""
+        """There is no such shard: no other one may be in its place."""
         super()._failed(sentence)
         self.found = None
         self._fill(f"{sentence} {words('federated')['No shard']}", "", "")

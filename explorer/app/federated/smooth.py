@@ -34,7 +34,7 @@ WIDTH = 1 / 25
 RUNS = 3
 #: The finest even grid, 256 x 256: finer ones are all noise.
 FINEST = 8
-#: Pixels on a side of a picture; the browser scales it to the room there is.
+#: Pixels on a side of a picture; the browser scales it to the space there is.
 PIXELS = 240
 
 
@@ -123,7 +123,7 @@ def hold(order: Order, run: Run) -> CityOrSmooth:
     Raises
     ------
     InputError
-        Where a person has several records, or nobody could be asked.
+        Where a person has several records, or no one could be asked.
     """
     made: Federated = order.chosen.with_(mode="summed")
     if made.algorithm not in REFINING:

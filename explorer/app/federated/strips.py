@@ -26,7 +26,7 @@ class Strip:
     ----------
     title, words : of the strip, plain text
     values : (v,) whole numbers
-    span : what a full colour stands for
+    span : what a full colour represents
     """
 
     title: str

@@ -63,14 +63,14 @@ class ThresholdsPanel(ReleasePanel[Judged]):
             self._draw()
 
     def _failed(self, sentence: str) -> None:
-        """There is nothing to show: the sentence stands in its place."""
+        """There is nothing to show: the sentence is in its place."""
         self._drawing = False
         self._fill(f'<p class="summary" role="status">{html.escape(sentence)}</p>', "", False)
 
     def _fill(self, said: str, rows: str, there: bool) -> None:
         put(self._said, said)
         put(self._table, rows)
-        # Not before it is known where the slider stands: a browser that still builds a new slider
+        # Not before it is known where the slider is: a browser that still builds a new slider
         # does not hear that it has moved.
         shown = [self.round, self._said, self._legend, self._chart, self._table]
         if there != (len(self.view) > 1):

@@ -21,7 +21,7 @@ class BaseMaps:
     ranges : of each map what it shows, the same object for those that move together
     seen : what the browser shows on a map
     is_shown : whether a map is on the screen
-    taken : what lies over a map of so many pixels of width, with larger type or not, where no name
+    taken : what is over a map of so many pixels of width, with larger type or not, where no name
         can be read; in pixels from its lower left corner
     """
 
@@ -64,7 +64,7 @@ class BaseMaps:
         self.refit()
 
     def refit(self) -> None:
-        """What lies over the maps has changed: show the names that fit now."""
+        """What is over the maps has changed: show the names that fit now."""
         for layer, group in zip(self.layers, self._groups, strict=True):
             self._fit(layer, self._first(group))
 

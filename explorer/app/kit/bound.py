@@ -42,7 +42,7 @@ class Tied:
         return self.tie(ui.Switch(label=label, value=self._value(name), **params), name)
 
     def check(self, name: str, **params: Any) -> Any:
-        """A choice of the state that somebody agrees to."""
+        """A choice of the state that someone agrees to."""
         label = self._state.param[name].label
         params = {"size": "small", "margin": (2, 10), **params}
         return self.tie(ui.Checkbox(label=label, value=self._value(name), **params), name)

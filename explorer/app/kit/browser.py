@@ -71,7 +71,7 @@ def _while_alive(method: Callable[[Any], None]) -> Callable[[Any], None]:
 
 
 class Browser:
-    """Sends a few orders to the browser of this session; ``view`` has to stand on the page.
+    """Sends a few orders to the browser of this session; ``view`` has to be on the page.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How a page stands in a notebook's cell: drawer beside or below it, as high as was asked."""
+"""How a page is in a notebook's cell: drawer next to or below it, as high as was asked."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import panel as pn
 from explorer.app.kit import ui
 from explorer.errors import InputError
 
-#: Below it not even a map stands in a cell.
+#: Below it not even a map is in a cell.
 _LEAST, _MOST = 300, 10_000
 _PIXELS = re.compile(r"\s*([0-9]{1,5})\s*px\s*")
 _DRAWER, _PAGE = 300, 560
-#: The height of what a page stands in: the window, or the cell that says otherwise.
+#: The height of what a page is in: the window, or the cell that says otherwise.
 WINDOW = "var(--explorer-window, 100vh)"
 
 
@@ -42,7 +42,7 @@ def pixels(height: Any) -> int:
 
 
 def laid_out(drawer: Sequence[Any], page: Any, height: int | None = None) -> Any:
-    """The page with its drawer: beside it where the cell is wide enough, else below it."""
+    """The page with its drawer: next to it where the cell is wide enough, else below it."""
     whole = page
     if drawer:
         side = pn.Column(*drawer, margin=0, styles={"flex": f"0 0 {_DRAWER}px"})

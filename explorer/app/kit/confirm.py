@@ -1,4 +1,4 @@
-"""A button for what cannot be undone: it asks once, where it stands."""
+"""A button for what cannot be undone: it asks once, where it is."""
 
 from __future__ import annotations
 

@@ -12,12 +12,12 @@ _KEEP = """
 const {name, value, seconds} = JSON.parse(cb_obj.value)
 document.cookie = `${name}=${value}; path=/; max-age=${seconds}; SameSite=Strict`
 """
-#: What may stand in a cookie without being read as its end.
+#: What may be in a cookie without being read as its end.
 _PLAIN = re.compile(r"[A-Za-z0-9_-]{1,200}")
 
 
 class Cookie:
-    """Sets cookies of the visitor's browser; ``view`` has to stand on the page.
+    """Sets cookies of the visitor's browser; ``view`` has to be on the page.
 
     A cookie comes with the very request of a page: whatever it says is there before the page is.
     """

@@ -11,20 +11,20 @@ from explorer.app.kit.maps import BESIDE, GAP
 
 
 def holder() -> Any:
-    """What the maps of a page stand in, see `Maps.stand_in`."""
+    """What the maps of a page are in, see `Maps.stand_in`."""
     return pn.Column(sizing_mode="stretch_width", margin=0)
 
 
 def docked(maps: Any, *dock: Any) -> Any:
     """Maps with their dock: the strip of panels, the open one, the table of boxes, texts.
 
-    The maps are as wide as their height lets them be; what they leave of a wide window, or beside
+    The maps are as wide as their height lets them be; what they leave of a wide window, or next to
     a narrow country, is the dock's.
 
     Parameters
     ----------
     maps : a `holder`
-    *dock : what stands in the dock, from top to bottom
+    *dock : what is in the dock, from top to bottom
     """
     reading = pn.Column(
         *dock,

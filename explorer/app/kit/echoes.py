@@ -1,4 +1,4 @@
-"""What a browser writes back of a control that was changed from here, and is nobody's choice.
+"""What a browser writes back of a control that was changed from here, and is no one's choice.
 
 Panel's components write a value back once they have drawn it (``useState`` of
 ``panel.models.esm.ReactComponent``): of two changes that come quickly one after the other, a slow
@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-#: What a control says and offers: set here alone, and by nobody who uses it.
+#: What a control says and offers: set here alone, and by no one who uses it.
 SAID = {
     *("color", "description", "disabled", "end", "error_state", "helper_text", "label", "marks"),
     *("max_length", "options", "placeholder", "start", "step", "visible"),
@@ -81,7 +81,7 @@ class Led:
 class LedText(Led):
     """See `Led`, of a box to type in."""
 
-    #: The earlier text that came back last, and when; until it comes as what stands in the box.
+    #: The earlier text that came back last, and when; until it comes as what is in the box.
     _drawn: tuple[str, float] = ("", float("-inf"))
 
     def _echoes(self, events: dict[str, Any]) -> bool:
@@ -93,7 +93,7 @@ class LedText(Led):
                 return True
             return False
         # What a person enters was told key by key before, be it in the same message; what a browser
-        # draws is told as the value first, unless the end of another echo stands before it.
+        # draws is told as the value first, unless the end of another echo is before it.
         told_first = next(iter(events)) == "value_input" and not comes_back
         entered = events["value"] == self.value_input  # type: ignore[attr-defined]
         if told_first or entered or not super()._echoes(events):

@@ -1,8 +1,8 @@
-"""Another picture of a map comes over the old one in 150 ms, where nobody moves a slider.
+"""Another picture of a map comes over the old one in 150 ms, where no one moves a slider.
 
 What the map shows is copied once and laid over it while the browser paints the new picture as it
 would anyway; the copy fades out. Nothing is painted twice. A browser without a graphics card needs
-5 to 10 ms of a move for it all the same, which whoever moves a slider shall not wait for.
+5 to 10 ms of a move for it all the same, which anyone who moves a slider shall not wait for.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ document.addEventListener("keydown", event => {
 
 
 class Keys:
-    """Tells of `KEYS`; ``view`` has to stand on the page.
+    """Tells of `KEYS`; ``view`` has to be on the page.
 
     Parameters
     ----------

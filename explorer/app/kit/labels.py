@@ -1,4 +1,4 @@
-"""Words that stand on several pages and must be the same on all."""
+"""Words that are on several pages and must be the same on all."""
 
 CURATOR = "contains exact counts: do not share this screen"
 BADGE = CURATOR.capitalize()

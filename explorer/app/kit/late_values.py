@@ -1,4 +1,4 @@
-"""A cure for controls in the browser: values that change while a control is being drawn.
+"""A Workarounds for controls in the browser: values that change while a control is being drawn.
 
 Panel's components take their values when they are drawn, and listen to changes only once they stand
 on the page (``useState`` of ``panel.models.esm.ReactComponent``). What is set in between is in the

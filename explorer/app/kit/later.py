@@ -15,7 +15,7 @@ def after(seconds: float, do: Callable[[], None]) -> None:
 
 
 def when_loaded(action: Callable[[], None]) -> None:
-    """Do ``action`` once the page stands in the browser; without a page, or after it, at once.
+    """Do ``action`` once the page is in the browser; without a page, or after it, at once.
 
     What a thread publishes while a page is loading may be lost: Panel takes the browser's copy for
     the newer one.

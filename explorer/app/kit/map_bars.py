@@ -1,4 +1,4 @@
-"""The bars that explain the colours of maps: each stands inside the frame of its map."""
+"""The bars that explain the colours of maps: each is inside the frame of its map."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.theme import SMALL
 
-#: Pixels of a map's width below which it has no room for a bar, which then stands below it, and
-#: below which a bar has no room for its note.
+#: Pixels of a map's width below which it has no space for a bar, which then is below it, and
+#: below which a bar has no space for its note.
 LEAST, NOTED = 240, 330
-# At the right: a scale bar, which takes up to 30 % of the width, stands at the left. The ground is
+# At the right: a scale bar, which takes up to 30 % of the width, is at the left. The ground is
 # dark or light as that of the map, whatever the theme and the paper are.
 _CSS = f"""
 :host {{ position: absolute !important; right: 6px; bottom: 6px; z-index: 1;
@@ -39,7 +39,7 @@ _CSS = f"""
 #: Of the type of a bar: pixels in the narrowest window, pixels of a map's width there, and by how
 #: much wider a map is whose type is a pixel larger; how much larger type is for a room.
 _EM, _USUAL, _PER_PIXEL, _WIDE = 12.0, 450.0, 250.0, 1.35
-#: Of the scale bar at the lower left: its part of the width, pixels beside it, pixels of height.
+#: Of the scale bar at the lower left: its part of the width, pixels next to it, pixels of height.
 _SCALE = 0.3, 32.0, 46.0
 Bounds = tuple[float, float, float, float]
 #: Styles of what holds a map and its bar.
@@ -61,13 +61,13 @@ class MapBars:
         self._show()
 
     def arrange(self, shown: Sequence[bool], swiped: bool) -> None:
-        """Follow the maps: which of them are shown, and whether the second lies over the first."""
+        """Follow the maps: which of them are shown, and whether the second is over the first."""
         self._shown, self._swiped = shown, swiped
         self._show()
 
     @property
     def apart(self) -> bool:
-        """Whether two different bars stand in one frame: in one place neither could be read."""
+        """Whether two different bars are in one frame: in one place neither could be read."""
         return self._swiped and len({*self._texts}) > 1
 
     def taken(self, width: float, wide: bool = False) -> list[Bounds]:
@@ -88,7 +88,7 @@ class MapBars:
         em = _EM + min(max(width - _USUAL, 0) / _PER_PIXEL, 3)
         em *= _WIDE if wide else 1
         long = min(21 * em, 0.5 * width - 12 if self.apart else 0.7 * width - 36)
-        # The note, where there is room for one, takes a second line, in a narrow bar a third.
+        # The note, where there is space for one, takes a second line, in a narrow bar a third.
         lines = 1 if width <= NOTED else 2 if long >= 18 * em else 3
         tall = 17 + 1.3 * em * (lines + 1)
         found = [scale, (width - 6 - long, 0.0, width, 6 + tall)]
@@ -99,7 +99,7 @@ class MapBars:
     def _show(self) -> None:
         texts, spoken = self._texts, set[str]()
         if self.apart:
-            # The second map lies over the bar of the first: both stand in its frame.
+            # The second map is over the bar of the first: both are in its frame.
             texts = ["", f'<div class="apart">{"".join(texts)}</div>']
         for number, (pane, text) in enumerate(zip(self.panes, texts, strict=True)):
             _dress(pane, ["apart"] * self.apart)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from explorer.grid.grid import Grid
 
 Box = tuple[float, float, float, float]
-#: What stands at a box on a map, and in which colour.
+#: What is at a box on a map, and in which colour.
 Tag = tuple[str, str]
 
 
@@ -53,7 +53,7 @@ class Handles:
 
 
 def nothing(*_: Any) -> None:
-    """Nobody asked."""
+    """No one asked."""
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,7 @@ class MapTools:
             self._button("Zoom out", ZOOMS["-"]),
             self._button("Whole map", ZOOMS["0"]),
         ]
-        # A phone and a narrow cell have no room for all of them in one line.
+        # A phone and a narrow cell have no space for all of them in one line.
         narrow = {"flex-wrap": "wrap", "max-width": "100%"}
         row = ui.wrapping if phone else partial(pn.Row, styles=narrow)
         self.view = row(self.shows, self.mode, *buttons, margin=0)

@@ -30,18 +30,18 @@ from explorer.views.query_boxes import QueryBoxes
 from explorer.views.viewport import Viewport
 
 GAP = 20
-#: Pixels of the window's height that what stands above and below the maps takes on most pages.
+#: Pixels of the window's height that what is above and below the maps takes on most pages.
 TAKEN = 162
 #: What the table of boxes, or the beginning of a panel, has of the window's height below the maps.
 DOCK = f"max(150px, calc({WINDOW} * .2))"
-#: The least width of a dock that stands beside the maps.
+#: The least width of a dock that is next to the maps.
 BESIDE = 380
 
 
 class Maps:
     """k maps below their titles, each with the bar that explains its colours.
 
-    On a narrow screen they stand one above the other. It knows pictures, not where they are from.
+    On a narrow screen they are one above the other. It knows pictures, not where they are from.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ class Maps:
         #: A line about all of them, where a page says one.
         self.below = html_pane()
         self.frame = self._layout()
-        #: The maps with what belongs to them, and whatever a page puts beside them.
+        #: The maps with what belongs to them, and whatever a page puts next to them.
         self.view = self.frame
         self._around: Any = None
         self._swiped = False
@@ -196,7 +196,7 @@ class Maps:
         """Draw the rectangles: (n, 4), or (n, places, 4) with NaN where a row has none.
 
         One selected row has handles and can be dragged, if it is ``held``. ``shapes`` are the
-        polygons that rows stand for, and ``handles`` what can be dragged of a selected one.
+        polygons that rows represent, and ``handles`` what can be dragged of a selected one.
         """
         rows = boxes.reshape(len(names), len(self.boxes), 4)
         marked = handles.corners if handles is not None and held else np.zeros((0, 2))
@@ -324,7 +324,7 @@ class Maps:
 
     @cached_property
     def swipe(self) -> Any:
-        """How far the second map lies over the first; stands on the page once it is used."""
+        """How far the second map is over the first; is on the page once it is used."""
         slider = ui.IntSlider(
             label="Swipe",
             value=50,
@@ -342,7 +342,7 @@ class Maps:
 
     @property
     def swiped(self) -> bool:
-        """Whether the second map lies over the first."""
+        """Whether the second map is over the first."""
         return self._swiped
 
     def _uncover(self) -> None:
@@ -352,7 +352,7 @@ class Maps:
         """
         clip = f"inset(0 0 0 {self.swipe.value}%)" if self._swiped else "none"
         figure = self.views[-1].figure
-        # The first map is reached beside it.
+        # The first map is reached next to it.
         figure.styles = {**figure.styles, "clip-path": clip, "pointer-events": "auto"}
         self.push()
 
@@ -374,7 +374,7 @@ class Maps:
         self._write_heads()
 
     def _write_heads(self, texts: Sequence[str] = ()) -> None:
-        """Write the titles; those of maps that share a place stand in one line above both."""
+        """Write the titles; those of maps that share a place are in one line above both."""
         heads = [""] * len(self.heads)
         for number, (title, below) in self._titles.items():
             if number < len(texts):
@@ -441,7 +441,7 @@ class Maps:
     def _leave(self, below: str) -> None:
         """Leave the dock its part of the window's height; what belongs to the maps ends with them.
 
-        Where maps that leave a dock room beside them are higher than those above it, they are.
+        Where maps that leave a dock room next to them are higher than those above it, they are.
         """
         self._left = below
         self.bars.arrange([bool(card.visible) for card in self._side_by_side], self._swiped)
@@ -476,5 +476,5 @@ class Maps:
             self._around.styles = {**self._around.styles, **self.around(whole)}
 
     def around(self, whole: str) -> dict[str, str]:
-        """Styles of what the maps stand in, where ``whole`` is their width side by side."""
+        """Styles of what the maps are in, where ``whole`` is their width side by side."""
         return {"flex": f"1 1 {whole}", "max-width": whole, "min-width": "min(100%, 280px)"}

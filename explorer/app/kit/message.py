@@ -15,11 +15,11 @@ from explorer.app.kit.attempts import at_next_attempt
 from explorer.app.kit.html import html_pane
 from explorer.app.kit.later import after
 
-#: So many sentences stand one above the other; an older one gives way.
+#: So many sentences are one above the other; an older one gives way.
 MOST = 3
 #: Seconds after which news and refusals go by themselves.
 NEWS, REFUSALS = 6.0, 20.0
-# They lie over the page, so that they never move what they are about; clicks beside them go
+# They lie over the page, so that they never move what they are about; clicks next to them go
 # through. In a cell of a notebook they begin at its upper edge.
 _CELL = """
 :host { position: sticky !important; top: 8px; height: 0 !important; width: 100% !important;

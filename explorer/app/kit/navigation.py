@@ -20,9 +20,9 @@ class Link:
 def header(
     current: str, links: Sequence[Link], phone: bool, badge: str = "", signed_in: str = ""
 ) -> list[Any]:
-    """What stands in the bar of the page with the key ``current``.
+    """What is in the bar of the page with the key ``current``.
 
-    A page that is served alone, or stands in a notebook, has no others to lead to: ``links`` is
+    A page that is served alone, or is in a notebook, has no others to lead to: ``links`` is
     empty. A phone's bar has no room for the badge, which the page repeats, nor for the page itself.
     Who has ``signed_in`` finds the way out.
     """

@@ -377,7 +377,7 @@ def _sheet(path: str) -> str:
 
 
 def _in_html(value: Any) -> str:
-    """JSON that may stand inside a script element of a page."""
+    """JSON that may be inside a script element of a page."""
     return json.dumps(value).replace("</", "<\\/").replace("<!--", "<\\!--")
 
 
@@ -392,5 +392,5 @@ class Html:
 
 
 def sentence(heading: str) -> str:
-    """What stands in place of a page, as HTML."""
+    """What is in place of a page, as HTML."""
     return f"<p><b>{WORDS[heading]}</b></p>"

@@ -33,7 +33,7 @@ class AppPage(pn.viewable.Viewer):
     Parameters
     ----------
     links : sequence of Link
-        The server's pages, this one too; empty for a page that stands alone.
+        The server's pages, this one too; empty for a page that is alone.
     keep : bool
         Whether a saved notebook holds the page as it was when the cell ran, exact numbers and all,
         in place of `poster`: for made-up data.
@@ -57,10 +57,10 @@ class AppPage(pn.viewable.Viewer):
     BADGE: ClassVar[str] = ""
     #: Whether it invites others, and is told how they come to the server (``reach``).
     INVITES: ClassVar[bool] = False
-    #: What the sketch shows that stands there until the page does: a drawer, so many maps.
+    #: What the sketch shows that is there until the page does: a drawer, so many maps.
     DRAWER: ClassVar[bool] = False
     SKETCHED: ClassVar[int] = 0
-    #: The name by which the visitor has signed in; "" where nobody has to.
+    #: The name by which the visitor has signed in; "" where no one has to.
     signed_in: str = ""
     #: What shows it in a notebook.
     output: notebook.Output | None = None
@@ -203,7 +203,7 @@ def empty_page(
     if pn.state.curdoc is not None:
         # Of this page: without it a page that was made elsewhere in the process has its say.
         pn.config.theme = "dark" if dark else "default"
-    # On a phone links leave no room for a long title, and they do not name the page itself.
+    # On a phone links leave no space for a long title, and they do not name the page itself.
     short = next((link.title for link in links if link.key == key), title)
     return ui.Page(
         title=short if _on_phone() else title,

@@ -39,7 +39,7 @@ FRAME: dict[str, Any] = {
             "backgroundColor": SHEET,
             "color": INK,
         },
-        # The room that the bar takes.
+        # The space that the bar takes.
         "& main > .MuiToolbar-root": {"display": "none !important"},
     },
     # Charts are pictures in the colours of the dark theme: turned around, hues stay what they are.
@@ -59,7 +59,7 @@ CSS = f"""
 #: Of charts without a ground of their own; maps keep theirs.
 CHART_CSS = "@media print { :host { filter: var(--paper-turn, none); break-inside: avoid; } }"
 
-# Once for a window: what lies outside of the page, and how wide the page is on the screen.
+# Once for a window: what is outside of the page, and how wide the page is on the screen.
 _ONCE = """
 if (!window.explorer_paper) {
   window.explorer_paper = true

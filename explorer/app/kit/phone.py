@@ -1,12 +1,12 @@
-"""A narrow window: the drawer starts closed, and the bar makes room for the way between pages."""
+"""A narrow window: the drawer starts closed, and the bar makes space for the way between pages."""
 
 from __future__ import annotations
 
 import panel as pn
 from bokeh.models import CustomJS
 
-# In pixels. Below 600 (the breakpoint "sm" of Material UI) the drawer lies over the page; beside
-# it a tablet held upright has no room for two maps.
+# In pixels. Below 600 (the breakpoint "sm" of Material UI) the drawer is over the page; next to
+# it a tablet held upright has no space for two maps.
 BREAKPOINT = 960
 _CLOSE = """
 if (window.innerWidth < breakpoint)

@@ -66,7 +66,7 @@ def signed(value: float, digits: int = 0) -> str:
 
 
 def column(*objects: Any, margin: Any = 0, **params: Any) -> Any:
-    """Objects one below the other, as wide as there is room."""
+    """Objects one below the other, as wide as there is space."""
     return pn.Column(*objects, sizing_mode="stretch_width", margin=margin, **params)
 
 

@@ -33,7 +33,7 @@ class Reach:
     origins: tuple[str, ...] = ()
 
     def base(self, host: str = "", secure: bool = False) -> str:
-        """Where others can open the server, without a slash at the end; "" if nobody else can.
+        """Where others can open the server, without a slash at the end; "" if no one else can.
 
         ``host`` is how this visitor came, which is the best address unless it is loopback;
         ``secure`` says whether by https. Whatever the address, its pages may use the server.
@@ -50,7 +50,7 @@ class Reach:
 
     @property
     def why_not(self) -> str:
-        """Why nobody else can open it, in one sentence."""
+        """Why no one else can open it, in one sentence."""
         return NOWHERE if self.address in EVERYWHERE else ALONE
 
     def _allows(self, host: str) -> bool:

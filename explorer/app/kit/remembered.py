@@ -1,6 +1,6 @@
 """What a browser remembers of the frame of our pages: theme, open sections, help shown.
 
-It lies in a cookie of this browser and not in its storage: the server sees a cookie before it makes
+It is in a cookie of this browser and not in its storage: the server sees a cookie before it makes
 a page, so that no page is shown in one theme and then in another. Names and short words only, no
 data.
 """
@@ -40,7 +40,7 @@ def read(text: str) -> dict[str, str]:
 
 
 class Remembered:
-    """Reads what this browser remembers, and has it remember more; ``view`` stands on the page."""
+    """Reads what this browser remembers, and has it remember more; ``view`` is on the page."""
 
     def __init__(self) -> None:
         sent = pn.state.cookies.get(COOKIE, "")
@@ -62,7 +62,7 @@ class Remembered:
             self._order.value = json.dumps({"number": self._number, "said": [name, value]})
 
     def section(self, name: str, accordion: Any) -> None:
-        """Let a section that opens stand as it was left."""
+        """Let a section that opens are as it was left."""
         if self.get(name) == "open":
             accordion.active = [0]
         accordion.param.watch(
@@ -70,7 +70,7 @@ class Remembered:
         )
 
     def switch(self, name: str, state: Any) -> None:
-        """Let a choice that is on or off stand as it was left."""
+        """Let a choice that is on or off are as it was left."""
         if self.get(name) == "on":
             state.put(**{name: True})
         state.param.watch(lambda event: self.put(name, "on" if event.new else "off"), name)

@@ -22,7 +22,7 @@ _LONGEST = 4000
 
 
 class Storage:
-    """One text under a name in the browser; ``view`` has to stand on the page.
+    """One text under a name in the browser; ``view`` has to be on the page.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """What the pages in one tab of a browser have in common: links that the bar's links carry along.
 
-It lies in the tab's own storage. So no two visitors and no two tabs ever meet, nothing of it is on
+It is in the tab's own storage. So no two visitors and no two tabs ever meet, nothing of it is on
 the server, and it ends with the tab. A page without an address of its own is led to with two
 arguments: the link of its own last screen, and that of what all pages share.
 """
@@ -70,7 +70,7 @@ for (const act of ["click", "auxclick", "contextmenu"])
 
 
 class Tab:
-    """Has the browser's tab keep links for the pages; ``view`` has to stand on the page."""
+    """Has the browser's tab keep links for the pages; ``view`` has to be on the page."""
 
     def __init__(self) -> None:
         self._number = 0

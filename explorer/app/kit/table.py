@@ -31,7 +31,7 @@ class TableColumn:
     width : least pixels
     align : "left" or "right"
     about : shown when the pointer rests on the title
-    rank : columns of the highest rank leave first where there is no room; 0 never leaves
+    rank : columns of the highest rank leave first where there is no space; 0 never leaves
     edit, step : whether it takes entries, and by how much the arrow keys change a number
     """
 

@@ -10,7 +10,7 @@ from explorer.app.kit import paper
 FONT = "Inter, -apple-system, 'Segoe UI', Roboto, system-ui, 'DejaVu Sans', sans-serif"
 #: The four sizes of type. The two of running text grow with the window: a wide one is a projector.
 _SIZES = "clamp(12px, 9.5px + .18vw, 15px)", "clamp(14px, 11.2px + .2vw, 17px)", "18px", "28px"
-#: Whoever presents makes all of them larger by `--type`.
+#: Anyone who presents makes all of them larger by `--type`.
 SMALL, BASE, LARGE, HUGE = (f"calc({size} * var(--type, 1))" for size in _SIZES)
 
 
@@ -94,7 +94,7 @@ def _mode(
             },
             "MuiIconButton": {"styleOverrides": {"root": _TOUCH}},
             "MuiOutlinedInput": {"styleOverrides": {"root": _TOUCH}},
-            # Its own padding for fingers leaves 42; more of it would move what stands below.
+            # Its own padding for fingers leaves 42; more of it would move what is below.
             "MuiSlider": {
                 "styleOverrides": {
                     "root": {"@media (pointer: coarse)": {"padding": "21px 0"}},
@@ -154,14 +154,14 @@ _READY = "system-ui, 'DejaVu Sans', sans-serif"
 def first_paint(dark: bool, title: str = "", drawer: bool = False, maps: int = 0) -> str:
     """Styles of the window until page and theme are there, which then put their own in their place.
 
-    Until then a sketch of the page stands there, with its name: bar, drawer, frames of maps.
+    Until then a sketch of the page is there, with its name: bar, drawer, frames of maps.
 
     Parameters
     ----------
     dark : whether the theme is
     title : the name of the page
     drawer : whether it has one that is open
-    maps : how many maps stand side by side
+    maps : how many maps are side by side
     """
     palette = THEME["dark" if dark else "light"]["palette"]["background"]
     ink, bar = ("#ffffff", "#10161d") if dark else ("#16202b", "#16202b")
@@ -318,7 +318,7 @@ div.causes.key { justify-content: flex-start; flex-wrap: wrap; gap: 2px 14px; ma
 div.causes.key i { width: 10px; height: 10px; }
 """
 
-#: A table (``table.js``): thirteen columns beside a drawer on a small laptop.
+#: A table (``table.js``): thirteen columns next to a drawer on a small laptop.
 TABLE_CSS = f"""
 :host {{ font-family: {FONT}; color: inherit; }}
 :host(.refused) .scroll {{ outline: 2px solid #d32f2f; outline-offset: 1px; }}

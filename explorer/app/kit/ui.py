@@ -185,7 +185,7 @@ class Section(pmui.Accordion):
     ----------
     title : str
         What it is about.
-    content : what stands in it, or a function that makes its parts when it is first opened; a
+    content : what is in it, or a function that makes its parts when it is first opened; a
         browser gets it when the section is open
     about : str
         What is chosen, see `say`.
@@ -396,7 +396,7 @@ def choice(label: str, options: Mapping[str, Any] | list[Any], value: Any, **par
 
 
 def wrapping(*objects: Any, gap: str = "0px", margin: Any = 0) -> Any:
-    """Objects side by side that go to the next line when there is no room.
+    """Objects side by side that go to the next line when there is no space.
 
     A plain row with two styles: Panel's own FlexBox costs a third of building a page.
     """

@@ -1,4 +1,4 @@
-"""Words for newcomers, kept in Markdown files beside this module."""
+"""Words for newcomers, kept in Markdown files next to this module."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ FOLDER = Path(__file__).parents[1] / "words"
 
 
 def words(page: str) -> dict[str, str]:
-    """The texts of a page: what stands below each ``## heading`` of ``words/<page>.md``.
+    """The texts of a page: what is below each ``## heading`` of ``words/<page>.md``.
 
     Returns
     -------

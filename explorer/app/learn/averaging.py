@@ -161,8 +161,8 @@ def _figures(found: Attack, true: float) -> str:
 
 
 def ledgers(n: int, epsilon: float, spent: float) -> str:
-    """What n redraws cost beside what n questions to one release cost."""
-    # A piece for each redraw while there is room for them; the lengths are always in proportion.
+    """What n redraws cost next to what n questions to one release cost."""
+    # A piece for each redraw while there is space for them; the lengths are always in proportion.
     count = n if n <= 60 else 1
     pieces = "".join('<i style="flex:1 1 0"></i>' for _ in range(count))
     share, redraws = 100 / n, many(n, "redraw")

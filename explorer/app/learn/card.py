@@ -45,7 +45,7 @@ _ROW = """
 
 
 class Bench(Protocol):
-    """What stands in a card: an experiment, or a link to a screen."""
+    """What is in a card: an experiment, or a link to a screen."""
 
     view: Any
 
@@ -106,7 +106,7 @@ class LessonCard:
 
     @property
     def answer(self) -> Any:
-        """Where the answer stands once it was asked for."""
+        """Where the answer is once it was asked for."""
         return self.guide.answer
 
     @property

@@ -1,4 +1,4 @@
-"""Empty cells: how many of a trip matrix nobody is in, and what noise does there."""
+"""Empty cells: how many of a trip matrix no one is in, and what noise does there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the lesson on empty cells looks at: cells, one trip, boxes about it, noise beside it."""
+"""What the lesson on empty cells looks at: cells, one trip, boxes about it, noise next to it."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def alone_sentence(found: Looked) -> str:
 
 
 def figures(found: Looked) -> str:
-    """Cells, the highest empty one and what stands above it, as a strip."""
+    """Cells, the highest empty one and what is above it, as a strip."""
     occupancy, epsilon = found.occupancy, found.settings.epsilon
     highest = occupancy.highest_false(epsilon)
     low, high = (occupancy.highest_false(epsilon, at) for at in (0.025, 0.975))

@@ -125,5 +125,5 @@ class Experiment(ABC):
 
 
 def explained(entries: Sequence[tuple[str, str, str]], *figures: Any, margin: Any = 0) -> Any:
-    """Charts below what their colours stand for: entries of a `legend`."""
+    """Charts below what their colours represent: entries of a `legend`."""
     return column(pane(legend(entries), margin=margin), *map(chart_pane, figures))

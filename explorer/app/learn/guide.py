@@ -14,7 +14,7 @@ from explorer.teaching import Lesson
 from explorer.views.markup import safe_text
 from explorer.views.teaching.prose import prose, steps
 
-#: Where there is room for both, the guide stays beside the experiment while that is scrolled.
+#: Where there is space for both, the guide stays next to the experiment while that is scrolled.
 _BESIDE = """
 @container lesson (min-width: 740px) {
   :host { flex: 0 0 320px !important; max-width: 320px; position: sticky; top: 0;

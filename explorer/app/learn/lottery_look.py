@@ -26,7 +26,7 @@ _SEEN: Shelf[tuple[Seen, Gains]] = Shelf(24)
 class Played:
     """All levels, and one node whose choice was played many times.
 
-    Candidates stand in the order of their true costs, the cheapest first.
+    Candidates are in the order of their true costs, the cheapest first.
     """
 
     data: CityData

@@ -1,4 +1,4 @@
-"""What the lesson on dividing cells looks at: one level of a city, and four rules beside it."""
+"""What the lesson on dividing cells looks at: one level of a city, and four rules next to it."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ LARGER, SMALLER = SKY, VIOLET
 
 
 class ThresholdExperiment(LiveExperiment):
-    """A map with striped cells, two boxes on it, a subtraction, and a private map beside it."""
+    """A map with striped cells, two boxes on it, a subtraction, and a private map next to it."""
 
     title = "A map that hides small counts"
     look = staticmethod(foil)

@@ -13,7 +13,7 @@ _COUNTS: Shelf[TripMatrix] = Shelf(8)
 
 
 def journeys_of(city: str) -> Journeys:
-    """Trips of a city by its key, or those that stand in for them."""
+    """Trips of a city by its key, or those that are in for them."""
     return _JOURNEYS.get(city, lambda: journeys(city))
 
 

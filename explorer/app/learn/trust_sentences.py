@@ -61,7 +61,7 @@ def unmasked_sentence(found: Trusted) -> str:
 
 
 def cut_sentence(found: Trusted) -> str:
-    """One large shard beside many small ones, in words."""
+    """One large shard next to many small ones, in words."""
     small, large = found.cuts[0], found.cuts[-1]
     return words("learn")["One large shard"].format(
         many=f"{MANY:,}",

@@ -52,7 +52,7 @@ class AnswersForm:
             field.value = value if among is None or value in among.values() else _NOTHING
 
     def said(self) -> dict[str, str]:
-        """What stands in the form; what is empty is not among it."""
+        """What is in the form; what is empty is not among it."""
         found = {}
         for name, field in self.fields.items():
             # The letters of a text arrive one by one; `value` waits for the field to be left.

@@ -69,13 +69,13 @@ def make(
     signed: bool,
     boxes: Boxes | None = None,
 ) -> Folder:
-    """Make the folder of a drawn release, beside the page: it takes seconds.
+    """Make the folder of a drawn release, next to the page: it takes seconds.
 
     Raises
     ------
     InputError
         For answers that are missing, a release that cannot be published or is not there any more,
-        and where there is no room.
+        and where there is no space.
     """
     about = About.of(said)
     kept = DrawnReleases(ledger.path)

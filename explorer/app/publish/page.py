@@ -161,7 +161,7 @@ class Publish(AppPage):
         self._none.visible = not there
 
     def make(self) -> None:
-        """Make the folder of the chosen release, beside the page."""
+        """Make the folder of the chosen release, next to the page."""
         drawn = self._waiting.get(str(self.release.value))
         if drawn is None:
             self.message.refuse("Choose a release first: one that was drawn and not saved.")
@@ -184,7 +184,7 @@ class Publish(AppPage):
         self.save.visible = folder.verdict.holds
 
     def _saved(self) -> io.BytesIO:
-        """Hand the folder out: its release waits for nobody any more."""
+        """Hand the folder out: its release waits for no one any more."""
         folder = self._made
         if folder is None:
             raise InputError("No folder is made yet: make it first.")

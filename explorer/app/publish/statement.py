@@ -8,7 +8,7 @@ from typing import Any
 
 from explorer.views.markup import safe_text
 
-#: So many bookings of a population, and populations, stand on the page.
+#: So many bookings of a population, and populations, are on the page.
 MOST, MOST_POPULATIONS = 20, 50
 
 

@@ -10,7 +10,7 @@ from explorer.errors import InputError
 from explorer.grid.values import checked, shown
 from explorer.scenario.choices import PlaceChoices
 
-#: A state's own name is none, and data are given beside its choices.
+#: A state's own name is none, and data are given next to its choices.
 _NOT_CHOSEN = ("name", "city")
 
 

@@ -91,7 +91,7 @@ class MechanismState(Choices):
         """The mechanism with everything that was chosen, ready to release.
 
         This is where a mechanism's choices are checked, by the mechanism itself: ``epsilon`` and
-        ``settings`` stand for those that would be chosen.
+        ``settings`` represent those that would be chosen.
 
         Raises
         ------
@@ -110,7 +110,7 @@ class MechanismState(Choices):
         return self._made
 
     def _is_made(self) -> bool:
-        """Whether the last mechanism is the chosen one, and nobody has changed it since."""
+        """Whether the last mechanism is the chosen one, and no one has changed it since."""
         if not self._made_of:
             return False
         kind, epsilon, settings, name = self._made_of

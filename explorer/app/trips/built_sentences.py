@@ -13,13 +13,13 @@ from explorer.views.tables import Cell, table
 
 
 def caption(cut: Cut) -> str:
-    """What stands below the maps while they show a level."""
+    """What is below the maps while they show a level."""
     kind = "a preview, not private" if cut.screen.release.preview else "the drawn release"
     return f"After {cut.cuts} of {_cuts(cut.depth)}; {kind}"
 
 
 def about_piece(cut: Cut) -> str:
-    """Where the branch stands: the piece, its private count, and why it was cut on or not."""
+    """Where the branch is: the piece, its private count, and why it was cut on or not."""
     node, data = cut.node, cut.screen.data
     where = "Before the first cut" if cut.cuts == 0 else f"After {cut.cuts} of {_cuts(cut.depth)}"
     if cut.depth == 0:

@@ -74,7 +74,7 @@ def compare(order: Order, run: Run) -> Comparison:
         try:
             found = trip_workload(kind, shape, matrix.cells, matrix.multiplicities, n=BOXES)
             boxes = domain.from_cells(found.boxes)
-        except InputError:  # nobody to be near to
+        except InputError:  # no one to be near to
             boxes = np.zeros((0, 2 * len(shape)))
         asked.append(boxes)
         # Under a bound mechanisms differ in what they make of the trips that are counted.
@@ -113,12 +113,12 @@ def _row(
 
 
 def _answering(made: Mechanism, matrix: TripMatrix, seed: int) -> Callable[[Floats], Floats]:
-    """What one preview would answer; of grids of very many parts by the law of each box.
+    """What one preview would answer; of grids of very many parts by the distribution of each box.
 
     Raises
     ------
     InputError
-        For a mechanism that would publish too much, or a law that is not known.
+        For a mechanism that would publish too much, or a distribution that is not known.
     """
     # The law is of single trips: where persons are protected grids are drawn, and are coarser.
     law = by_law(made, matrix, seed) if matrix.unit == "point" else None

@@ -40,10 +40,10 @@ class TripData:
     notes : tuple of str
         Sentences about how the trips were read.
     city : (key, side, bound, places)
-        Where they stand in the catalogue.
+        Where they are in the catalogue.
     has_users : bool
         Whether trips know their person, so that a record can be a person.
-    base_maps : what each place looks like on its grid; none where nobody has drawn it
+    base_maps : what each place looks like on its grid; none where no one has drawn it
     """
 
     title: str

@@ -8,12 +8,12 @@ import numpy as np
 
 from explorer.app.trips.flow_work import FlowScreen
 
-#: So many flows stand in the table beside the map.
+#: So many flows are in the table next to the map.
 ROWS = 10
 
 
 def about_flows(found: FlowScreen) -> str:
-    """The largest flow, how many stand above the noise, and what the intervals cover."""
+    """The largest flow, how many are above the noise, and what the intervals cover."""
     every, drawn, choice = found.every, found.drawn, found.choice
     shown = int(np.sum(every.shown))
     release = found.screen.release

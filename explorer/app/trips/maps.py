@@ -20,7 +20,7 @@ from explorer.views.branch import BranchLines
 from explorer.views.markup import count_bar, difference_bar
 from explorer.views.viewport import Viewport
 
-#: Pixels of the window's height beside the maps.
+#: Pixels of the window's height next to the maps.
 _TAKEN = 188
 #: What trips do at a place.
 _DO = {"from": "begin", "to": "end"}
@@ -86,7 +86,7 @@ class TripMaps(CoveredMaps):
             lines.show(picture.branch)
 
     def cover(self, pictures: tuple[PlacePicture, ...], said: str) -> None:
-        """Show other pictures until `uncover`; ``said`` stands below the maps."""
+        """Show other pictures until `uncover`; ``said`` is below the maps."""
         self._cover_by(said, pictures)
 
     def enclose(self, boxes: Sequence[Box | None]) -> None:

@@ -97,7 +97,7 @@ class Trips(DrawnPage):
     def warm(cls, **begin: Any) -> None:
         """Read the trips and compile what their maps need."""
         city = begin.get("city")
-        # A grid has intervals in closed form: none are simulated while nobody looks.
+        # A grid has intervals in closed form: none are simulated while no one looks.
         page = cls(city if city in trip_sets() else None, mechanism="eug")
         for view in ("difference", "true", "private"):
             page.state.put(shows=view)
@@ -169,7 +169,7 @@ class Trips(DrawnPage):
         # Without a server the answers are there at once, and the screen then has these boxes.
         screen, boxes = self.screen, self.rectangles.boxes
         if len(boxes) and not self.rectangles.selected:
-            # The chosen row was deleted: the one that the sentence is about stands out.
+            # The chosen row was deleted: the one that the sentence is about is highlighted.
             self.rectangles.select([0], held=False)
         super().boxes_changed()
         if screen is not None and not np.array_equal(screen.boxes, boxes, equal_nan=True):
@@ -244,7 +244,7 @@ class Trips(DrawnPage):
         return counted(own, (OWN, side, bound, ",".join(own.points.places)))
 
     def own_choices(self, own: OwnPoints[ReadTrips]) -> dict[str, Any]:
-        """Their places, and single trips where nobody knows whose they are."""
+        """Their places, and single trips where no one knows whose they are."""
         return {**super().own_choices(own), "places": ",".join(own.points.places)}
 
     def grids(self, data: Any) -> tuple[Grid, ...]:
@@ -258,7 +258,7 @@ class Trips(DrawnPage):
         super().show(data)
 
     def place_boxes(self, data: Any, elsewhere: bool) -> None:
-        """Offer what the trips have; the maps are about the first row, and it stands out."""
+        """Offer what the trips have; the maps are about the first row, and it is highlighted."""
         super().place_boxes(data, elsewhere)
         if elsewhere:
             self.rectangles.select([0], held=False)

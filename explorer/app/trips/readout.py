@@ -1,4 +1,4 @@
-"""What is read beside the maps of trips: figures, the chosen row's answer, intervals."""
+"""What is read next to the maps of trips: figures, the chosen row's answer, intervals."""
 
 from __future__ import annotations
 

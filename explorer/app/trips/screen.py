@@ -37,7 +37,7 @@ class TripLook:
     ----------
     shows : what the maps show
     row : the row whose trips they count, None for all trips
-    spread : "maps" or "uniform": how a leaf's count lies inside it
+    spread : "maps" or "uniform": how a leaf's count is inside it
     partition : whether the branch of the row is drawn
     """
 

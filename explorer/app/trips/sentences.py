@@ -82,7 +82,7 @@ def _why_outside(screen: TripScreen) -> str:
 
 
 def _by_the_map(screen: TripScreen, number: int) -> str:
-    """What the map of the only place asked about says itself, beside the answer of the tree."""
+    """What the map of the only place asked about says itself, next to the answer of the tree."""
     row, release, answers = screen.boxes[number], screen.release, screen.answers
     asked = np.flatnonzero(~np.isnan(row).any(axis=1))
     if release.maps is None or len(asked) != 1:

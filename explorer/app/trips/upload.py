@@ -34,7 +34,7 @@ class TripUploadForm(UploadForm):
         return partial(_read, places=self.places.value.strip() or "o,d", columns=columns)
 
     def ask_for_columns(self) -> None:
-        """The places stand in the open; the CRS or the layer may have to be named."""
+        """The places are in the open; the CRS or the layer may have to be named."""
         self.crs.visible = self.layer.visible = True
 
 

@@ -61,8 +61,8 @@ class Admission:
 
     Parameters
     ----------
-    passwords : who may sign in; without them nobody has to
-    class_only : whether the class page is all there is; nobody has to sign in for that
+    passwords : who may sign in; without them no one has to
+    class_only : whether the class page is all there is; no one has to sign in for that
     proxied : whether a proxy in front says where visitors are
     """
 
@@ -84,7 +84,7 @@ class Admission:
 
 @dataclass(frozen=True)
 class Gates:
-    """What stands before pages, the pages about signing in, and the cookies that prove it."""
+    """What is before pages, the pages about signing in, and the cookies that prove it."""
 
     gates: list[Gate]
     forms: tuple[Any, ...] | list[Any] = ()
@@ -174,7 +174,7 @@ def _opens_websocket(request: HTTPServerRequest) -> bool:
 
 
 def shut(paths: Collection[str], sentence: str) -> Gate:
-    """A gate that nobody passes: pages, with all that is below them, that are not to be had."""
+    """A gate that no one passes: pages, with all that is below them, that are not to be had."""
     closed = {path.strip("/") for path in paths}
 
     def gate(request: HTTPServerRequest) -> tuple[type[RequestHandler], dict[str, Any]] | None:
@@ -192,7 +192,7 @@ def health(ask: Callable[[], dict[str, float]]) -> tuple[str, type[RequestHandle
         """How the server is."""
 
         def get(self) -> None:
-            """Answer as JSON, which nobody keeps."""
+            """Answer as JSON, which no one keeps."""
             self.set_header("Cache-Control", "no-store")
             self.set_header("Content-Type", "application/json")
             self.write(json.dumps(ask()))

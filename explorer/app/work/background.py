@@ -1,4 +1,4 @@
-"""Reading a file or a city beside the page, with a sentence while it lasts or waits."""
+"""Reading a file or a city next to the page, with a sentence while it lasts or waits."""
 
 from __future__ import annotations
 

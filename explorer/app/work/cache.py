@@ -11,7 +11,7 @@ Thing = TypeVar("Thing")
 
 
 class Shelf(Generic[Thing]):
-    """Keeps the things used last, at most ``most``; whoever holds an older one keeps it alive.
+    """Keeps the things used last, at most ``most``; anyone who holds an older one keeps it alive.
 
     Visitors who ask for the same thing at the same time wait for one making of it.
 

@@ -85,7 +85,7 @@ class Contents:
             making.get_loop().call_soon_threadsafe(_end, making)
 
     def waits(self, session: str) -> bool:
-        """Whether nobody has come for the content of a session."""
+        """Whether no one has come for the content of a session."""
         return session in self._waiting
 
 

@@ -32,7 +32,7 @@ class Visit:
         self.loop = kernel_loop() if in_notebook else _running() or self._loop_of_session()
 
     def _loop_of_session(self) -> asyncio.AbstractEventLoop | None:
-        # From Bokeh 3.10 on, pages are made and handlers run in threads beside the event loop.
+        # From Bokeh 3.10 on, pages are made and handlers run in threads next to the event loop.
         if not self._has_visitor:
             return None
         server = getattr(self._doc.session_context, "server_context", None)

@@ -1,7 +1,7 @@
 """Faults of a visitor's messages in the log: one line a minute, without what was sent.
 
 Bokeh writes each message that it refuses into the log, with its values and a traceback of 4 kB: one
-client can fill a disk, and an exact number may stand in a value. What goes wrong in our own code is
+client can fill a disk, and an exact number may be in a value. What goes wrong in our own code is
 written as it is.
 """
 
@@ -94,7 +94,7 @@ def write_briefly() -> None:
         _filter_once(name, Brief())
     for name in _OF_CLIENTS:
         _filter_once(name, Seldom())
-    # What asyncio says of tasks that nobody waited for.
+    # What asyncio says of tasks that no one waited for.
     for name in ("tornado.application", "asyncio"):
         _filter_once(name, Left())
 

@@ -21,7 +21,7 @@ Result = TypeVar("Result")
 
 WAITING = "Other files are being read: yours waits for its turn …"
 ONE = "Another file of yours is being read: wait until it is there, then give this one."
-#: Seconds in which a reader that nobody waits for is gone.
+#: Seconds in which a reader that no one waits for is gone.
 _GONE = 2.0
 
 _visits: WeakKeyDictionary[Any, Foreign[Any]] = WeakKeyDictionary()
@@ -60,7 +60,7 @@ class Foreign(Generic[Result]):
         InputError
             For a second file of one visit, and as ``read`` does.
         Superseded
-            Once nobody waits any more; no process is left then.
+            Once no one waits any more; no process is left then.
         """
         self._begin()
         try:

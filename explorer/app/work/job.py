@@ -1,4 +1,4 @@
-"""Work beside the page: in a thread, with its result, its progress or one sentence on the page."""
+"""Work next to the page: in a thread, with its result, its progress or one sentence on the page."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ class Superseded(Exception):
 
 
 def not_wanted() -> bool:
-    """Whether nobody wants the result any more of the work that asks this, in its thread."""
+    """Whether no one wants the result any more of the work that asks this, in its thread."""
     run = _going.get()
     return run is not None and run.cancelled.is_set()
 
 
 def give_up_unwanted(_part: float = 0.0) -> None:
-    """What work tells its progress to, in its thread: stops it once nobody wants its result."""
+    """What work tells its progress to, in its thread: stops it once no one wants its result."""
     run = _going.get()
     if run is not None:
         run.give_up_unwanted()
@@ -71,7 +71,7 @@ class Run:
 
     Attributes
     ----------
-    cancelled : set once nobody wants the result; long work looks at it and ends
+    cancelled : set once no one wants the result; long work looks at it and ends
     part : how much is done, from 0 to 1
     """
 
@@ -87,7 +87,7 @@ class Run:
         return "cancelled" if self.cancelled.is_set() else self.reached
 
     def give_up_unwanted(self, _part: float = 0.0) -> None:
-        """Stop the work once nobody wants its result; may be told a progress.
+        """Stop the work once no one wants its result; may be told a progress.
 
         Raises
         ------
@@ -114,7 +114,7 @@ _going: ContextVar[Run | None] = ContextVar("going", default=None)
 
 
 class Job(Generic[Result]):
-    """Something that is done beside the page, again and again, and never twice at a time.
+    """Something that is done next to the page, again and again, and never twice at a time.
 
     With ``take`` it follows settings: while it computes, further asks only mark it as outdated;
     then its result is shown and the newest settings are computed. So the last value always
@@ -157,7 +157,7 @@ class Job(Generic[Result]):
         self.delay, self._pool = delay, pool
         self._run = Run("idle")
         self._task: Future[None] | None = None
-        # From Bokeh 3.10 on, handlers run in threads beside the event loop.
+        # From Bokeh 3.10 on, handlers run in threads next to the event loop.
         self._lock = threading.Lock()
         self._following = self._outdated = self._closed = False
         if pn.state.curdoc is not None:
@@ -326,7 +326,7 @@ class Job(Generic[Result]):
 
 
 def _tried(step: Callable[[], Any]) -> tuple[Any, str | None]:
-    """What ``step`` returns, and a sentence if it fails: an empty one if nobody wants to know."""
+    """What ``step`` returns, and a sentence if it fails: an empty one if no one wants to know."""
     try:
         return step(), None
     except Superseded:

@@ -24,7 +24,7 @@ OPTIONS: dict[str, Any] = {
     "websocket_max_message_size": MESSAGE,
     "websocket_ping_interval": PATIENCE,
     "websocket_ping_timeout": PATIENCE,
-    # Bokeh's own pings, which nobody looks for the answers of.
+    # Bokeh's own pings, which no one looks for the answers of.
     "keep_alive_milliseconds": 0,
     # A page that no browser has come for, which takes a slow line a while, or has left.
     "unused_session_lifetime_milliseconds": 40_000,

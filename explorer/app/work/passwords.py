@@ -55,7 +55,7 @@ class Passwords:
 
 
 def hashed(password: str) -> str:
-    """What may stand in a file in place of a password.
+    """What may be in a file in place of a password.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def read_passwords(path: str | os.PathLike[str]) -> Passwords:
     for place, line in enumerate(_text(Path(path)).splitlines(), start=1):
         if not line.strip() or line.startswith("#"):
             continue
-        # Of what stands in it nothing is repeated: it may be a password.
+        # Of what is in it nothing is repeated: it may be a password.
         where = f"Line {place} of the file of passwords"
         name, colon, kept = line.partition(":")
         if not colon or not checked_name(name):
@@ -106,7 +106,7 @@ def checked_name(name: str) -> bool:
 
 
 def _text(path: Path) -> str:
-    # Written so that nobody can exchange the file between the look at it and the reading.
+    # Written so that no one can exchange the file between the look at it and the reading.
     try:
         with path.open("rb") as file:
             about = os.fstat(file.fileno())

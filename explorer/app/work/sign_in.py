@@ -1,6 +1,6 @@
 """Signing in: who has not is let to no page, no websocket and no file of the server.
 
-The gate stands before every way into the server, so that none can be forgotten. (Panel's provider
+The gate is before every way into the server, so that none can be forgotten. (Panel's provider
 guards its pages alone, reads the file at each try, has no limit, and its page loads from elsewhere,
 which ours may not.) Who is signed in is said by a cookie that is signed with a secret of this
 server, made at its start: it proves itself, and nothing is kept here.
@@ -42,7 +42,7 @@ class SignIn:
     ----------
     passwords : names and passwords
     port : of the server; a browser's cookies are those of all ports of a host
-    pages : paths that lead to the form where nobody is signed in; elsewhere one is refused
+    pages : paths that lead to the form where no one is signed in; elsewhere one is refused
     open_to_all : pages that need no password, with all that is below them
     """
 
@@ -77,7 +77,7 @@ class SignIn:
         return [("/login", _Login, {"gate": self}), ("/logout", _Logout, {"gate": self})]
 
     def name(self, request: HTTPServerRequest) -> str:
-        """Who is signed in by a request's cookies; "" for nobody."""
+        """Who is signed in by a request's cookies; "" for no one."""
         sent = request.cookies.get(self._cookie)
         value = sent.value if sent is not None else ""
         found = decode_signed_value(self._secret, self._cookie, value, max_age_days=DAYS)
@@ -142,12 +142,12 @@ class _Form(RequestHandler):
         self._gate = gate
 
     def _go(self, place: str) -> None:
-        # Beside this page, wherever a proxy has put us; by "GET", whatever it was before.
+        # Next to this page, wherever a proxy has put us; by "GET", whatever it was before.
         self.set_status(303)
         self.set_header("Location", f"./{place}")
 
     def set_default_headers(self) -> None:
-        """Nobody keeps who is signed in."""
+        """No one keeps who is signed in."""
         self.set_header("Cache-Control", "no-store")
 
 

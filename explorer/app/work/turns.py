@@ -13,11 +13,11 @@ from weakref import WeakKeyDictionary
 
 from explorer.grid.allowance import Bucket
 
-#: Seconds of work in a row that a page may have whoever else is there: a drag.
+#: Seconds of work in a row that a page may have anyone who else is there: a drag.
 FREE = 2.0
 #: Seconds after its last work for which a page is in use.
 RECENT = 2.0
-#: Seconds that nobody waits beyond for one turn: the newest value is shown all the same.
+#: Seconds that no one waits beyond for one turn: the newest value is shown all the same.
 MOST = 1.0
 
 
@@ -43,7 +43,7 @@ class Turns:
         others = sum(now - at < RECENT for other, at in self._last.items() if other is not page)
         kept = self._left.get(page)
         if kept is None or not others:
-            # Nobody was there whom it could have kept waiting.
+            # No one was there whom it could have kept waiting.
             kept = self._left[page] = Bucket(1.0, FREE, self._clock)
         kept.rate = 1.0 / (1 + others)
         return kept

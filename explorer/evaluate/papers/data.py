@@ -68,7 +68,7 @@ class PaperMaps:
 
     @property
     def main(self) -> str:
-        """The map that stands for the Los Angeles of htf-2022."""
+        """The map that represents the Los Angeles of htf-2022."""
         return MAIN if self._has(MAIN) else MADE_UP
 
     @property

@@ -152,7 +152,7 @@ def below(what: str, ours: Floats, theirs: Floats, limit: float) -> Comparison:
 
 
 def between(what: str, ours: Floats, theirs: Floats, low: float, high: float) -> Comparison:
-    """For the claim that ours / theirs lies between two limits."""
+    """For the claim that ours / theirs is between two limits."""
     value, moves = ratio(ours, theirs)
     if low <= value <= high:
         return Comparison(what, value, moves, 1)

@@ -25,7 +25,7 @@ from explorer.grid.gdal import DRIVERS_SKIPPED
 
 logger = logging.getLogger(__name__)
 
-#: Readers at a time, whoever asks.
+#: Readers at a time, anyone who asks.
 MOST_READERS = 2
 #: Seconds between two looks at whether the answer is still wanted.
 LOOK = 0.05
@@ -59,7 +59,7 @@ _BROKEN = "This file could not be read; it may be damaged: export or download it
 
 
 class GivenUp(Exception):
-    """Raised where nobody wants the answer any more."""
+    """Raised where no one wants the answer any more."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class _Warden:
                     socket.send_fds(control, [request], [far.fileno(), teller.fileno()])
                     break
                 except OSError:
-                    # Somebody has ended it: another one takes its place.
+                    # Someone has ended it: another one takes its place.
                     self._stop()
                     if not again:
                         raise
@@ -116,7 +116,7 @@ class _Warden:
         if self._control is None:
             self._control, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             with far:
-                # -P: nothing beside a data file is taken for a library.
+                # -P: nothing next to a data file is taken for a library.
                 self._process = subprocess.Popen(
                     [sys.executable, "-P", "-m", _WARDEN, str(far.fileno())],
                     pass_fds=[far.fileno()],
@@ -167,7 +167,7 @@ def read_apart(
 ) -> Any:
     """What ``work(content, *further)`` returns, done in a process of its own with limits.
 
-    At most `MOST_READERS` are at work; whoever comes then waits for a turn. Elsewhere than on
+    At most `MOST_READERS` are at work; anyone who comes then waits for a turn. Elsewhere than on
     Linux the work is done here, without limits (`UNLIMITED` says so).
 
     Parameters
@@ -176,7 +176,7 @@ def read_apart(
     content : the foreign file
     further : what else it takes, of our own making
     limits : what it may take
-    given_up : whether nobody waits any more; looked at every `LOOK` seconds
+    given_up : whether no one waits any more; looked at every `LOOK` seconds
     ended : told how the reader ended
 
     Raises
@@ -265,7 +265,7 @@ def _found(answer: Any, limits: Limits) -> Any:
 
 
 class _Line:
-    """A socket to a reader that is let go as soon as nobody waits."""
+    """A socket to a reader that is let go as soon as no one waits."""
 
     def __init__(self, wire: socket.socket, given_up: Callable[[], bool], seconds: float) -> None:
         self._wire, self._given_up = wire, given_up

@@ -2,7 +2,7 @@
 
 It sees no file itself: a request names a function of this package, and brings two sockets along,
 one for the reader and one to say how the reader ended. When the far end of that one is shut,
-nobody waits any more and the reader is killed; when the server has gone, everything is.
+no one waits any more and the reader is killed; when the server has gone, everything is.
 """
 
 from __future__ import annotations
@@ -179,13 +179,13 @@ def _kill(reader: _Reader, why: str) -> None:
 
 
 def _over(reader: _Reader) -> bool:
-    """Whether a reader has ended; whoever waits is told how."""
+    """Whether a reader has ended; anyone who waits is told how."""
     pid, status, used = os.wait4(reader.pid, os.WNOHANG)
     if pid == 0:
         return False
     code = os.waitstatus_to_exitcode(status)
     seconds = used.ru_utime + used.ru_stime
-    # Somebody else kills only where the whole computer has no memory left.
+    # Someone else kills only where the whole computer has no memory left.
     killed = {-signal.SIGXCPU: "cpu", -signal.SIGKILL: "memory"}.get(code, "")
     why = reader.why or ("cpu" if seconds >= reader.limits.cpu else killed)
     told = {"code": code, "why": why, "cpu": seconds}

@@ -1,1 +1,1 @@
-"""PUBLIC. Declared areas, such as districts: tree, boundaries, which place lies in which."""
+"""PUBLIC. Declared areas, such as districts: tree, boundaries, which place is in which."""

@@ -56,7 +56,7 @@ _STAYS = frozenset({"_clean", "_flat", "_lattices"})
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Areas:
-    """A tree of declared areas: which place lies in which district, region and country.
+    """A tree of declared areas: which place is in which district, region and country.
 
     All of it is public. Parents are the unions of their children; the root is the whole.
 
@@ -65,7 +65,7 @@ class Areas:
     levels : tuple of str
         Names of the columns, coarsest first; the root has none.
     parent : (n,) int, -1 to n - 1
-        Node that each node lies in, -1 for the root, which is node 0; level by level.
+        Node that each node is in, -1 for the root, which is node 0; level by level.
     level : (n,) int
         0 for the root to len(levels).
     paths : tuple of n tuples of str
@@ -127,7 +127,7 @@ class Areas:
         ----------
         source : path, content as bytes, or GeoDataFrame
             GeoPackage, GeoJSON, GeoParquet, Shapefile, FlatGeobuf, FileGDB, KML or SpatiaLite of
-            polygons with a CRS, also zipped; a layer of several stands behind the path, as in
+            polygons with a CRS, also zipped; a layer of several is behind the path, as in
             "city.gpkg::wards".
         levels : sequence of str
             Names of columns, coarsest first, such as ("country", "region", "district").
@@ -147,7 +147,7 @@ class Areas:
             For a file that is none or has no such columns; an area without a name, twice the same
             path, or a path that others continue; no CRS; something else than polygons; areas that
             overlap by more than 1 km2 and .1 % of the smaller one, or by a tenth of it; a distance
-            that is none. What can be mended is, see `notes`.
+            that is none. What can be repaired is, see `notes`.
         """
         if nearest is not None and values.as_number(nearest, 0, MAX_NEAREST) is None:
             raise InputError(

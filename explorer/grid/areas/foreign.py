@@ -1,4 +1,4 @@
-"""Boundaries that a stranger sends: read apart, rebuilt here from plain arrays."""
+"""Boundaries that a visitor sends: read in a process of its own, rebuilt here from plain arrays."""
 
 from __future__ import annotations
 

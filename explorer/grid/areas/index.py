@@ -1,6 +1,6 @@
 """Which area covers a place: a lattice of two levels, with an exact test in border cells only.
 
-A fine cell that no edge touches lies in the same areas everywhere, so that its label answers for
+A fine cell that no edge touches is in the same areas everywhere, so that its label answers for
 all places in it. In the other cells the candidates are tested in the order of the file, by
 counting the edges that a ray towards the east crosses. Where rounding could decide such a
 comparison (Shewchuk 1997, section 4.1: an error of at most 3.4e-16 of the two products), the
@@ -27,7 +27,7 @@ Ints = NDArray[np.int64]
 
 #: What `AreaIndex.find` says of a place that GEOS must decide.
 DOUBTFUL = -2
-# Bins of y over an area, at most: they shorten the test, and take room.
+# Bins of y over an area, at most: they shorten the test, and take space.
 _MOST_BINS = 8192
 _MOST_LONGITUDE = 1_000.0
 _COARSE_SIDES = (32, 1024)
@@ -115,7 +115,7 @@ def _built(geometry: NDArray[Any]) -> dict[str, NDArray[Any]]:
     edges, owner = edges_of(geometry)
     side = int(2 ** np.clip(np.round(np.log2(1.8 * np.sqrt(len(edges)))), *np.log2(_COARSE_SIDES)))
     low, high = edges[:, :2].min(axis=0), edges[:, :2].max(axis=0)
-    # The outermost cells stay free of edges, so that what lies beyond is known.
+    # The outermost cells stay free of edges, so that what is beyond is known.
     steps = (side - 3) * SUB / (high - low)
     origin = low - 1.5 * SUB / steps
     frame = np.concatenate([origin, steps])
@@ -204,7 +204,7 @@ def in_one_turn(lon):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _covers(x, y, area, edges, bands, bins, starts, listed):  # type: ignore[no-untyped-def]
-    """1 if a place lies in an area or on its edge, 0 if not, DOUBTFUL if rounding could decide."""
+    """1 if a place is in an area or on its edge, 0 if not, DOUBTFUL if rounding could decide."""
     if not bands[area, 0] <= y <= bands[area, 1]:
         return 0
     number = bins[area + 1] - bins[area]

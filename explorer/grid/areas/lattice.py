@@ -52,7 +52,7 @@ class Lattice:
     flat: Floats
 
     def shares(self, area: int) -> Floats:
-        """Which part of each cell of a window lies in its area, (rows, columns), 0 to 1."""
+        """Which part of each cell of a window is in its area, (rows, columns), 0 to 1."""
         rows, cols = self.windows[area, 2:]
         return self.flat[self.starts[area] : self.starts[area + 1]].reshape(rows, cols)
 

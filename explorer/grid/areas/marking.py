@@ -9,7 +9,7 @@ from numba import njit
 SUB = 8
 #: Places are widened by this many fine cells: the float error of an index is below 1e-11.
 WIDER = 1e-6
-#: Labels: no area, a border, not yet known; FIRST_ASKED - k stands for the answer to question k.
+#: Labels: no area, a border, not yet known; FIRST_ASKED - k represents the answer to question k.
 NONE, BORDER, UNKNOWN, FIRST_ASKED = -1, -2, -3, -10
 #: A coarse label of BLOCKS or more is the number of a block of fine ones; below are areas.
 BLOCKS = 1 << 24
@@ -31,7 +31,7 @@ def _span(a, b, row):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def mark_coarse(edges, owner, border, codes):  # type: ignore[no-untyped-def]
-    """Mark coarse cells that edges touch; write (cell, area) pairs while there is room.
+    """Mark coarse cells that edges touch; write (cell, area) pairs while there is space.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Boundaries for drawing: a clean coverage, simplified so that neighbours keep one border.
 
-Never used to decide where a place lies: `Areas.assign` asks the boundaries as they are.
+Never used to decide where a place is: `Areas.assign` asks the boundaries as they are.
 """
 
 from __future__ import annotations

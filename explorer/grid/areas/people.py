@@ -1,7 +1,7 @@
 """A tree of areas as a curator counts it: without repetition, and its areas in a row.
 
 An area that is the only child of its parent holds the same people: a chain of them is one node
-here, measured once. The lowest areas stand in a row in which those of any node stand side by side,
+here, measured once. The lowest areas are in a row in which those of any node are side by side,
 so that a country is a domain of one axis, and its nodes are the boxes of it.
 """
 
@@ -27,7 +27,7 @@ class People:
     Attributes
     ----------
     parent : (t,) parents before children, children of one parent side by side, -1 for the root
-    chain : (t,) how many areas of the tree as given each node stands for
+    chain : (t,) how many areas of the tree as given each node represents
     level : (t,) the lowest level of those, 0 for the whole
     top, of : (t,) the uppermost area of each node; (n,) the node of each area as given
     """

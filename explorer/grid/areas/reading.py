@@ -1,4 +1,4 @@
-"""Tables of areas: polygons with a name at every level, checked and mended, each change said."""
+"""Tables of areas: polygons with a name at every level, checked and repaired, each change said."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ def read_table(
     """Read areas, one a row; see `Areas.read`.
 
     What is no polygon is dropped from a row, a row without any polygon is left out, invalid rings
-    are mended by their structure (`shapely.make_valid`), and polygons over the antimeridian are
+    are repaired by their structure (`shapely.make_valid`), and polygons over the antimeridian are
     cut there. Each of these is a sentence in the notes.
 
     Raises
     ------
     InputError
-        For what cannot be mended: no such column, no name, no CRS, no polygons, a corner that is
+        For what cannot be repaired: no such column, no name, no CRS, no polygons, a corner that is
         not on the Earth.
     """
     columns = _columns(levels)

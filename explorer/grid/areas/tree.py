@@ -21,7 +21,7 @@ class AreaTree:
 
     Attributes
     ----------
-    parent : (n,) node that each lies in, -1 for the root
+    parent : (n,) node that each is in, -1 for the root
     level : (n,) how many names its path has, 0 for the root
     paths : (n,) names from the highest level down
     lowest : (m,) node of each row of the table, in its order

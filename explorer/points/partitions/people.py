@@ -70,7 +70,7 @@ class People:
         self._numbers, self._cells = Numbers(), PersonCells()
 
     def add(self, identity: Ints, atom: Ints, records: Ints | None) -> None:
-        """Add (n,) rows that stand for one record each, or for ``records``; atom -1 is none."""
+        """Add (n,) rows that represent one record each, or for ``records``; atom -1 is none."""
         self._cells.add(self._numbers.of(identity), atom, records)
 
     def add_held(self, held: Held) -> None:
@@ -119,7 +119,7 @@ class Numbers:
 
 @njit(cache=True, nogil=True)
 def _number(identity, start, place, identities, used, found):  # type: ignore[no-untyped-def]
-    """Open addressing at most half full; returns where it stopped for want of room, and how full.
+    """Open addressing at most half full; returns where it stopped for want of space, and how full.
 
     People often come in a row, so that the one before is looked at first.
     """

@@ -27,7 +27,7 @@ def usable(
     ----------
     x, y : (n,)
     wanted : says whether they are degrees, and whether 0 0 is a place
-    known : (n,), whether it is known whose each row is; None where nobody asks
+    known : (n,), whether it is known whose each row is; None where no one asks
     judged : (10,), gets the rows by reason and those without a user
     """
     reasons, rows = judge(x, y, wanted.degrees, wanted.keep_zero)
@@ -46,7 +46,7 @@ def usable(
 def owners(
     batch: pa.RecordBatch | Mapping[str, pa.Array], wanted: Wanted, judged: Ints
 ) -> tuple[Ints | None, Bools | None]:
-    """Whose each row is, (n, 2), and which rows say so, (n,); None where nobody asks.
+    """Whose each row is, (n, 2), and which rows say so, (n,); None where no one asks.
 
     ``judged`` gets the rows whose id is spelled otherwise.
     """

@@ -198,7 +198,7 @@ def scan_points(
     source : path, address or list of them
         A file, a folder (all Parquet files below it, but for names that begin with "_" or "."), a
         pattern such as "points-*.parquet", or an address of fsspec such as "s3://bucket/points".
-        Files stand in the order of their names, numbers as numbers.
+        Files are in the order of their names, numbers as numbers.
     lon, lat : str, optional
         Columns of longitude and latitude, as for `read_points`.
     crs : CRS, optional
@@ -206,7 +206,7 @@ def scan_points(
     user : str, optional
         Column of whose record it is.
     weight : str, optional
-        Column of how many records a row stands for.
+        Column of how many records a row represents.
     name : str, optional
         What to call the points on a screen.
     gaps : bool

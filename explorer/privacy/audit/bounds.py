@@ -1,6 +1,6 @@
 """Lower bounds on epsilon from what two neighbours published, for tests and lessons.
 
-On one half of the runs an event is chosen that tells the neighbours apart; on the other half its
+On one half of the runs an event is chosen that distinguishes the neighbours; on the other half its
 probabilities are bounded (Clopper, Pearson 1934), so the choice costs no confidence. If an event
 has a probability of at least p on one and at most p' on the other, epsilon is at least ln(p / p').
 Single draws are so few numbers that this has power; on whole releases it has none (see

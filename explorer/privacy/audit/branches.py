@@ -129,7 +129,7 @@ def jumps(code: CodeType) -> dict[int, Jump]:
     loops = {line for line in asked_at if asked_at.count(line) > 1}
     for step, after in zip(steps, [*steps[1:], None], strict=True):
         name = step.opname
-        # Nobody is told between a prefix and the instruction that it belongs to.
+        # No one is told between a prefix and the instruction that it belongs to.
         begin = step.offset if begin < 0 else begin
         if name == "EXTENDED_ARG":
             continue

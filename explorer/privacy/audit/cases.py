@@ -92,7 +92,7 @@ class Case:
     def strangers(self) -> tuple[FrequencyMatrix, ...]:
         """Data sets that differ from D in every cell that they can, see `Recording.replay`.
 
-        In every cell the other parity, nobody at all, and a third of everybody: a rule that looks
+        In every cell the other parity, no one at all, and a third of everybody: a rule that looks
         at any count, how large or whether odd, sees another one.
         """
         others = np.roll(self.counts[::-1, ::-1], 1) + 1
@@ -191,7 +191,7 @@ def _shape(choose: Chooser) -> tuple[int, int]:
 
 
 def _turning_point(settings: Mapping[str, Any], choose: Chooser) -> int:
-    """A count at which a rule that looked at exact counts would decide otherwise, or one beside.
+    """A count at which a rule that looked at exact counts would decide otherwise, or one next to.
 
     Rules compare counts with a setting, or counts times epsilon with a constant c (10 in Eq. 15 of
     htf-2022, in Guideline 1 and in Mosaic, c and c2) times 2^j (heights) or (m + 1/2)^2 (sizes).

@@ -38,7 +38,7 @@ class Large(Case):
 
     Attributes
     ----------
-    grade : whether the source stands for OpenDP's own, see `ways`
+    grade : whether the source represents OpenDP's own, see `ways`
     longest : whether calls are cut where people's are, and not into many small parts
     """
 

@@ -45,7 +45,7 @@ _OTHERS: Mapping[str, Promise] = {
 
 
 def promise(key: str) -> Promise:
-    """What is promised of a mechanism; one of somebody's own has no longest call."""
+    """What is promised of a mechanism; one of someone's own has no longest call."""
     return _OTHERS.get(key, Promise(PAIRS, PAIRS // 10, LONGEST, _CALLS.get(key, 0)))
 
 

@@ -1,4 +1,4 @@
-"""Proofs that stand on constants: their worst case, worked out exactly.
+"""Proofs that are on constants: their worst case, worked out exactly.
 
 PrivTree (Zhang, Xiao, Xie 2016) pays once for a structure of any depth. Its loss is largest on a
 path on which every node is cut whatever its score says; chance deals that path next to never, and

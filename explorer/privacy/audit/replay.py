@@ -197,7 +197,7 @@ class Recording:
 
         What is published depends on the data by the draws alone. So D' need not be a neighbour:
         with the same outcomes every data set at all must publish the same. One that differs in
-        every cell (`neighbours` false) shows whatever gets out beside the draws, from any cell.
+        every cell (`neighbours` false) shows whatever gets out next to the draws, from any cell.
 
         Raises
         ------

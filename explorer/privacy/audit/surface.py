@@ -58,7 +58,7 @@ class Surface:
 def surface(release: Any, files: bool = False, told: tuple[Any, ...] = ()) -> Surface:
     """Look at a release from all sides; `files`: whether it is saved, too.
 
-    What is no release, such as numbers that somebody publishes, has no more sides than it shows.
+    What is no release, such as numbers that someone publishes, has no more sides than it shows.
     """
     is_map = hasattr(release, "domain") and hasattr(release, "answer")
     in_full = files and not _is_large(release)
@@ -104,7 +104,7 @@ def _boxes(release: Any) -> Any:
 
 
 def _written(release: Any) -> dict[str, bytes]:
-    """Name and bytes of all that lies in a folder after saving; a refused kind writes nothing."""
+    """Name and bytes of all that is in a folder after saving; a refused kind writes nothing."""
     names = FILES[:1] if _is_large(release) else FILES
     found: dict[str, bytes] = {}
     with tempfile.TemporaryDirectory() as folder, _at_one_hour():

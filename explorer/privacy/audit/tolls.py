@@ -59,7 +59,7 @@ def _named(parent: NDArray[np.int64], keys: list[Keys]) -> tuple[Keys, NDArray[n
     if not any(map(len, keys)):
         return None
     asked = np.sort(np.concatenate(keys))
-    # Children of one node stand side by side, in their order.
+    # Children of one node are side by side, in their order.
     at = np.arange(len(parent))
     first = np.maximum.accumulate(np.where(np.diff(parent, prepend=-2) != 0, at, 0))
     levels = _levels(parent)

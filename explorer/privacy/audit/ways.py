@@ -1,7 +1,7 @@
 """The way a release is drawn where people draw it: with progress, in parts, by OpenDP's own source.
 
-A mechanism decides by the type of its source whether it draws a release; what listens in stands for
-OpenDP's source under that type, so no other way is taken because somebody listens.
+A mechanism decides by the type of its source whether it draws a release; what listens in represents
+OpenDP's source under that type, so no other way is taken because someone listens.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def stands_for_opendp(listener: NoiseSource) -> Iterator[None]:
 def _method(ask: Callable[..., Any]) -> Callable[..., Any]:
     def asks(_self: Any, values: Any, *asked: Any) -> Any:
         if asked[-1] == _WARM_UP and not values.any():
-            # Code that is made ready before anything is booked asks for noise on nobody.
+            # Code that is made ready before anything is booked asks for noise on no one.
             return values.copy()
         return ask(values, *asked)
 
@@ -65,7 +65,7 @@ class Told:
     Parameters
     ----------
     mechanism : with `release(matrix, rng)`
-    grade : whether a source stands for OpenDP's, or is handed over as it is
+    grade : whether a source represents OpenDP's, or is handed over as it is
     parts : whether calls are cut into many small parts, or as for people
 
     Attributes

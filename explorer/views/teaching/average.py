@@ -1,4 +1,4 @@
-"""The average of many answers closing in on its limit, beside one answer that stays."""
+"""The average of many answers closing in on its limit, next to one answer that stays."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from explorer.views.teaching.frame import FIRST, SECOND, chart, describe, limit,
 
 Floats = NDArray[np.float64]
 
-#: Characters of a line beside the chart.
+#: Characters of a line next to the chart.
 CHARACTERS = 26
 
 

@@ -14,7 +14,7 @@ from explorer.views.teaching.frame import FIRST, SECOND, chart, describe, limit,
 
 Floats = NDArray[np.float64]
 
-#: Pixels beside both charts, enough for any label of their axes.
+#: Pixels next to both charts, enough for any label of their axes.
 LEFT, RIGHT = 78, 24
 
 
@@ -35,7 +35,7 @@ class DistributionsChart:
         self.lower.segment("x0", "y", "x1", "y", source=self.ratios, color=SECOND, line_width=3)
         self._limits = [limit(self.lower, "width", FIRST) for _ in range(2)]
         self.upper.xaxis.formatter = self.lower.xaxis.formatter = short_numbers()
-        # The widths of their labels differ: with as much room for both, the axes are one below the
+        # The widths of their labels differ: with as much space for both, the axes are one below the
         # other.
         self.upper.min_border_left = self.lower.min_border_left = LEFT
         self.upper.min_border_right = self.lower.min_border_right = RIGHT

@@ -93,7 +93,7 @@ def powers_of_ten() -> CustomJSTickFormatter:
 
 
 def legend(entries: Iterable[tuple[str, str, str]]) -> str:
-    """What the colours of a chart stand for, as HTML beside it.
+    """What the colours of a chart represent, as HTML next to it.
 
     ``entries`` are (colour, "line", "dash", "dot", "diamond", "area" or "stripes", text).
     """

@@ -63,7 +63,7 @@ class CostsChart:
 
 
 class WinsChart:
-    """Share of choices that each candidate wins, by two rules, beside that of a lottery."""
+    """Share of choices that each candidate wins, by two rules, next to that of a lottery."""
 
     def __init__(self) -> None:
         self.source = ColumnDataSource({"left": [], "right": [], "paper": [], "least": []})

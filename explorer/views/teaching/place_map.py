@@ -26,7 +26,7 @@ class PlaceMap:
     bounds : x0, y0, x1, y1 of the grid
     label : what the picture is, for a screen reader
     drag : whether a drag draws a box; on a phone it has to scroll the page
-    rim : whether there is room around the picture, so that no ring is cut at its edge
+    rim : whether there is space around the picture, so that no ring is cut at its edge
     """
 
     def __init__(

@@ -66,7 +66,7 @@ class RefinedPair:
 
 
 class UnevennessChart:
-    """H by level, as it is and as noisy sums show it, beside one that somebody chose."""
+    """H by level, as it is and as noisy sums show it, next to one that someone chose."""
 
     def __init__(self, last: int) -> None:
         self.true = ColumnDataSource({"x": [], "y": []})

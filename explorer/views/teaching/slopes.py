@@ -13,7 +13,7 @@ from explorer.views.teaching.frame import chart, describe
 
 @dataclass(frozen=True)
 class Slope:
-    """One mechanism: its place by either metric, and what stands beside each end of its line."""
+    """One mechanism: its place by either metric, and what is next to each end of its line."""
 
     style: SeriesStyle
     places: tuple[int, int]

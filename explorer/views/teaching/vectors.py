@@ -1,4 +1,4 @@
-"""A vector of whole numbers, one bar for each cell: what somebody keeps, sends or sees."""
+"""A vector of whole numbers, one bar for each cell: what someone keeps, sends or sees."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Ints = NDArray[np.int64]
 
 
 class VectorChart:
-    """Bars of one vector in its own scale; dots where the truth lies, if it is given."""
+    """Bars of one vector in its own scale; dots where the truth is, if it is given."""
 
     def __init__(self, colour: str = FIRST) -> None:
         self.source = ColumnDataSource({"x": [], "y": []})
@@ -26,7 +26,7 @@ class VectorChart:
         fig.yaxis.formatter = short_numbers()
 
     def show(self, values: Ints, spoken: str, truth: Ints | None = None) -> None:
-        """Draw values (v,), and the truth (v,) beside them."""
+        """Draw values (v,), and the truth (v,) next to them."""
         x = np.arange(len(values))
         self.source.data = {"x": x, "y": values}
         self.truth.data = {"x": x, "y": truth} if truth is not None else {"x": [], "y": []}

@@ -89,7 +89,7 @@ def runs_on(trips: AskedTrips, tasks: list[Task], store: Store | None = None) ->
         if kept is None:
             made = task.build()
             if task.mechanism not in warm and by_law(made, trips.matrix, task.seed) is None:
-                # What is compiled at the first call is nobody's time.
+                # What is compiled at the first call is no one's time.
                 _answers(made, trips, task.seed)
                 warm.add(task.mechanism)
             private, leaves, seconds = _answers(made, trips, task.seed)

@@ -1,4 +1,4 @@
-"""The claims of trips-2022: in our words, where they stand, and what computes our figure."""
+"""The claims of trips-2022: in our words, where they are, and what computes our figure."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 "gauss:4:.2" and "zipf:4:1.5" are the made-up sets of trips-2022, section 6.1 (axes, then spread or
 exponent); "sf:o,s2,d:64" are real trips of the catalogue: source, places, cells a side. The paper's
-own data is not to be had; San Francisco's taxis, Santiago's and New York's green taxis stand in its
+own data is not to be had; San Francisco's taxis, Santiago's and New York's green taxis are in its
 place where their files are.
 """
 

@@ -1,4 +1,4 @@
-"""Errors beside those that another program measured on the same trips and boxes.
+"""Errors next to those that another program measured on the same trips and boxes.
 
 Two means agree when they differ by at most 3 sqrt(se^2 + se'^2), and by at most 3 % of the
 reference in any case: of five draws a standard error is itself known to a third or so.
@@ -58,7 +58,7 @@ MADE: dict[str, Callable[[float], Mechanism]] = {
 
 @dataclass(frozen=True)
 class Pair:
-    """One mean error of ours beside that of the reference.
+    """One mean error of ours next to that of the reference.
 
     Attributes
     ----------

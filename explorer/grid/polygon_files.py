@@ -91,9 +91,10 @@ def _read(
     layer: str,
 ) -> Any:
     suffix = "" if isinstance(given.file, bytes) else given.file.suffix
-    content = containers.recognised(given.file, suffix, layer, what, MAX_BYTES)
-    read = {containers.PARQUET: _read_parquet, containers.GEOJSON: _read_geojson}.get(content.kind)
+    read_by_kind = {containers.PARQUET: _read_parquet, containers.GEOJSON: _read_geojson}
     try:
+        content = containers.recognised(given.file, suffix, layer, what, MAX_BYTES)
+        read = read_by_kind.get(content.kind)
         if read is not None:
             if isinstance(content.file, Path):
                 check_counted(content.file)
@@ -102,8 +103,12 @@ def _read(
                 return read(replace(given, file=content.file), columns, what, optional, texts)
         if content.kind not in _WITHOUT_SHAPES:
             return _read_layer(given, content, columns, what, optional, texts)
-    except InputError:
-        raise
+    except InputError as error:
+        sentence = str(error)
+        # Of several files the sentence says which one it is about.
+        if not sentence.startswith("This file"):
+            raise
+        raise type(error)(sentence.replace("This file", given.name, 1)) from error
     except Exception as error:  # each reader has errors of its own
         raise _unreadable(given, what) from error
     raise _unreadable(given, what)

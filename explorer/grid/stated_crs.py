@@ -78,7 +78,7 @@ def which_crs(
     stated = own is not None and not isinstance(own, AssumedCRS)
     if given is None or known == own:
         # Close to the origin of a registered CRS, such as that of a country, is no such place.
-        if stated and known.is_projected and known.area_of_use is not None:
+        if stated and least < 1.0 and known.is_projected and known.area_of_use is not None:
             x, y = places()
             if not fits(known, x, y, least) and fits(LONLAT, x, y, least, otherwise=False):
                 raise InputError(

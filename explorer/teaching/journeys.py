@@ -66,7 +66,8 @@ def _of_file(key: str, known: Mapping[str, TripSet]) -> TripSet | None:
 
 def _counted(known: TripSet) -> dict[int, TripMatrix]:
     """Counts of the origins, of both ends, and of both with the stop in the middle if they stop."""
-    ends, *stops = known.choices()
+    ends, *others = known.choices()
+    stops = [places for places in others if len(places) == 3]
     places = stops[len(stops) // 2] if stops else ends
     trips, found = known.read(places), {}
     for number, chosen in {len(each): each for each in (places[:1], ends, places)}.items():

@@ -12,7 +12,7 @@ from explorer.releases.tree import Tree
 from explorer.trips.matrix import TripMatrix
 
 
-@pytest.fixture(scope="module", params=[(2, 9), (3, 5)])
+@pytest.fixture(scope="module", params=[(2, 9), (3, 6)])
 def grid(request) -> Tree:
     places, side = request.param
     where = np.random.default_rng(1).integers(0, side, (4000, 2 * places))

@@ -227,8 +227,10 @@ def _listen(
     """
     port, hosts = where
     # Checks for anyone who writes a page, a tenth of the time of opening one: tests make them.
-    bokeh.perform_error_diagnostics.set_value(False)
-    bokeh.perform_document_validation.set_value(False)
+    for name in ("perform_error_diagnostics", "perform_document_validation"):
+        # Bokeh 3.9.0 has only the second.
+        if hasattr(bokeh, name):
+            getattr(bokeh, name).set_value(False)
     pages = {page.key: page for page in shown}
     routes = {"/": first, **{page.address: page.key for page in shown}}
     try:

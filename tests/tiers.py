@@ -1,11 +1,12 @@
 """Which tests belong to which run, from the seconds that they took.
 
-`bash tests/run quick` leaves out what takes longer than half a second, `bash tests/run` what takes
-longer than `LONGEST["default"]`, and `bash tests/run all` nothing. `durations.txt` holds the
-seconds of each test of a tenth of a second or more; `bash tests/run all` renews it.
+`bash tests/run quick` runs the tests of less than a tenth of a second. `bash tests/run` adds those
+of up to half a second, and of every longer test function the quickest case, where that takes no
+more than a second and a half. `bash tests/run all` leaves out nothing, and renews `durations.txt`,
+which holds the seconds of each test of a tenth of a second or more.
 
 What a test takes decides, unless a mark does: `journey` (a browser test of every run), `slow` (only
-in `all`), `planted` (a planted bug: in every run only after a change of what can hold one).
+in `all`), `planted` (a planted bug: by default only after a change of what can hold one).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +25,9 @@ DURATIONS = Path(__file__).with_name("durations.txt")
 PLANTED = Path(__file__).with_name("planted.txt")
 #: What is in a run, from the smallest to the largest.
 TIERS = ("quick", "default", "all")
-#: Seconds of the longest test of a tier.
-LONGEST = {"quick": 0.5, "default": 2.0}
-#: Shorter ones are not kept.
-SHORTEST = 0.1
+#: Seconds of the longest test of a tier, of the longest quickest case of a function, and of the
+#: shortest test that is kept.
+LONGEST, LONGEST_ALONE, SHORTEST = {"quick": 0.1, "default": 0.5}, 1.5, 0.1
 #: Packages below `explorer` whose bugs the audit has to find.
 AUDITED = ("country", "federated", "mechanisms", "privacy", "releases", "trips")
 
@@ -67,7 +67,9 @@ def seconds_of_files(names: Iterable[str], durations: Mapping[str, float]) -> Co
     return files
 
 
-def tier_of(seconds: float, marks: set[str], audited_changed: bool) -> str:
+def tier_of(
+    seconds: float, marks: Collection[str], audited_changed: bool = False, quickest: bool = False
+) -> str:
     """The smallest tier that a test belongs to.
 
     Parameters
@@ -75,14 +77,17 @@ def tier_of(seconds: float, marks: set[str], audited_changed: bool) -> str:
     seconds : that it took
     marks : names of its marks
     audited_changed : whether what the planted bugs are planted in has changed
+    quickest : whether no other case of its function takes less
 
     Examples
     --------
-    >>> tier_of(0.01, set(), False), tier_of(1.0, set(), False), tier_of(60, set(), False)
-    ('quick', 'default', 'all')
-    >>> tier_of(5, {"browser"}, False), tier_of(5, {"browser", "journey"}, False)
+    >>> [tier_of(seconds, []) for seconds in (0.01, 0.3, 1.0, 60)]
+    ['quick', 'default', 'all', 'all']
+    >>> tier_of(1.0, [], quickest=True), tier_of(60, [], quickest=True)
+    ('default', 'all')
+    >>> tier_of(5, ["browser"]), tier_of(5, ["browser", "journey"])
     ('all', 'default')
-    >>> tier_of(0.01, {"planted"}, False), tier_of(0.01, {"planted"}, True)
+    >>> tier_of(0.01, ["planted"]), tier_of(0.01, ["planted"], audited_changed=True)
     ('all', 'default')
     """
     if "slow" in marks:
@@ -91,7 +96,7 @@ def tier_of(seconds: float, marks: set[str], audited_changed: bool) -> str:
         return "default" if "journey" in marks else "all"
     if "planted" in marks:
         return "default" if audited_changed else "all"
-    if seconds > LONGEST["default"]:
+    if seconds > (LONGEST_ALONE if quickest else LONGEST["default"]):
         return "all"
     return "default" if seconds > LONGEST["quick"] or "audit" in marks else "quick"
 
@@ -138,6 +143,9 @@ class Run:
         earlier run had no time for is before all.
         """
         durations, changed = kept_durations(), audited_changed()
+        quickest: dict[str, pytest.Item] = {}
+        for item in sorted(items, key=lambda item: durations.get(item.nodeid, 0.0)):
+            quickest.setdefault(_function(item), item)
 
         def is_in(item: pytest.Item) -> bool:
             marks = {mark.name for mark in item.iter_markers()}
@@ -145,7 +153,8 @@ class Run:
                 marks.add("browser")
             if self._tier is None:
                 return "slow" not in marks
-            tier = tier_of(durations.get(item.nodeid, 0.0), marks, changed)
+            alone = quickest[_function(item)] is item
+            tier = tier_of(durations.get(item.nodeid, 0.0), marks, changed, alone)
             if self._tier == "rest":
                 return tier == "all"
             return TIERS.index(tier) <= TIERS.index(self._tier)
@@ -198,6 +207,10 @@ class Run:
     def _late_before(self) -> list[str]:
         """Files that earlier runs had no time for."""
         return [] if self._config.cache is None else self._config.cache.get(_CACHED, [])
+
+
+def _function(item: pytest.Item) -> str:
+    return item.nodeid.partition("[")[0]
 
 
 _LATE = "there was no time left to begin this file"

@@ -174,8 +174,9 @@ class Run:
             chosen.sort(key=weight, reverse=True)
         items[:] = chosen
 
+    @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        """Begin no file when there is no time left."""
+        """Begin no file, and none of its fixtures, when there is no time left."""
         if item.path not in self._begun and time.time() > self._last_begin:
             pytest.skip(_LATE)
         self._begun.add(item.path)

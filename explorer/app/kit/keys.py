@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import panel as pn
 from bokeh.models import CustomJS, TextInput
+
+from explorer.app.kit.later import next_turn
 
 #: Names of keys as the browser says them; with "mod+" those that are held with Ctrl or Command.
 KEYS = (
@@ -101,4 +104,4 @@ class Keys:
         except (ValueError, TypeError, KeyError, RecursionError):
             return
         if key in KEYS and isinstance(far, bool):
-            self._pressed(key, far)
+            next_turn(partial(self._pressed, key, far))

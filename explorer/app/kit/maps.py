@@ -16,6 +16,7 @@ from explorer.app.kit.base_maps import BaseMaps
 from explorer.app.kit.cell import WINDOW
 from explorer.app.kit.fade import fade
 from explorer.app.kit.html import html_pane, put
+from explorer.app.kit.later import next_turn
 from explorer.app.kit.map_bars import FRAME, MapBars
 from explorer.app.kit.map_parts import Box, Editing, Handles, MapSpec, Tag
 from explorer.app.kit.theme import SPOKEN_LABEL
@@ -94,7 +95,8 @@ class Maps:
         for spec, ranges, number in zip(specs, self._ranges, self._among, strict=True):
             shared = self.boxes[spec.place], self._partitions[spec.partition]
             view = MapView(ranges, *shared, unit=spec.grid.unit, label=spec.label, number=number)
-            view.on_view(partial(self._viewed, len(self.views), viewed))
+            seen = partial(self._viewed, len(self.views), viewed)
+            view.on_view(partial(next_turn, seen))
             on_box(view.figure, partial(self._dragged, spec.place))
             on_edit(view.editor, partial(self._edited, len(self.views)))
             on_reshape(view.polygon_editor, partial(self._reshaped, len(self.views)))
@@ -241,7 +243,7 @@ class Maps:
         if self._placing or not view.editor.visible or (final and self._held != number):
             return
         self._held = None if final else number
-        self._editing.edited(self.places[number], box, final)
+        next_turn(partial(self._editing.edited, self.places[number], box, final))
 
     def _reshaped(self, number: int, corners: Any, final: bool) -> None:
         view = self.views[number]
@@ -249,10 +251,10 @@ class Maps:
         if wrong or (final and self._held != number):
             return
         self._held = None if final else number
-        self._editing.reshaped(self.places[number], corners, final)
+        next_turn(partial(self._editing.reshaped, self.places[number], corners, final))
 
     def _sketched(self, place: int, corners: Any, final: bool) -> None:
-        self._editing.sketched(place, corners, final)
+        next_turn(partial(self._editing.sketched, place, corners, final))
 
     def _place_editors(
         self, rows: NDArray[Any], selected: Sequence[int], handles: Handles | None

@@ -50,8 +50,8 @@ def boundary_bounds(
     if not areas or shapes.empty:
         raise InputError("A boundary is made of polygons; give a file that holds nothing else.")
     what, option = "polygons of the boundary", "boundary_crs"
-    known = crs_of_polygons(shapes.crs, own, shapes.to_numpy(), what, option)
-    shapes = shapes.set_crs(known, allow_override=True)
+    shapes_crs = crs_of_polygons(shapes.crs, own, shapes.to_numpy(), what, option)
+    shapes = shapes.set_crs(shapes_crs, allow_override=True)
     degrees = shapes.to_crs(LONLAT)
     # A straight edge in degrees is a curve in metres: more corners keep its bulge.
     west, south, east, north = degrees.total_bounds

@@ -248,16 +248,16 @@ def several(kind: str, names: Iterable[str], what: str = "points") -> InputError
     )
 
 
-def _of_stream(file: Path | bytes, way: str, layer: str, what: str, most: int) -> Content:
+def _of_stream(file: Path | bytes, way: str, layer: str, what: str, limit: int) -> Content:
     """What one compressed stream holds."""
     try:
         with _plain(file, way) as opened:
-            content = opened.read(most + 1)
+            content = opened.read(limit + 1)
     except _DAMAGED as error:
         raise InputError(
             "This compressed file is damaged or incomplete; download it again."
         ) from error
-    _check_size(len(content), most)
+    _check_size(len(content), limit)
     head = content[: gdal.LOOK]
     if is_packed(head):
         raise InputError(f"This file is compressed twice; {_UNPACK}.")
@@ -283,11 +283,11 @@ def _check_size(size: int, most: int) -> None:
         )
 
 
-def _of_archive(file: Path | bytes, layer: str, what: str, most: int) -> Content:
+def _of_archive(file: Path | bytes, layer: str, what: str, limit: int) -> Content:
     """What a zip archive holds; nothing of it touches a disk."""
     try:
         with zipfile.ZipFile(io.BytesIO(file) if isinstance(file, bytes) else file) as archive:
-            inside = _entries(archive, most)
+            inside = _entries(archive, limit)
             if any(name in inside for name in ("xl/workbook.xml", "xl/workbook.bin")) or (
                 "content.xml" in inside and "mimetype" in inside
             ):
@@ -320,7 +320,7 @@ def _of_archive(file: Path | bytes, layer: str, what: str, most: int) -> Content
     (content,) = parts.values()
     head = content[: gdal.LOOK]
     if is_packed(head):
-        book = recognised(content, kind, rest, what, most) if kind in _SHEETS else None
+        book = recognised(content, kind, rest, what, limit) if kind in _SHEETS else None
         if book is None or book.kind != SHEETS:
             raise InputError(f"This file is compressed twice; {_UNPACK}.")
         return book
@@ -333,7 +333,7 @@ _INSIDE = (*TABLES, *LAYERS, *_SHEETS, ".tab", ".jsonl", ".duckdb")
 _BESIDE = (".txt", ".json")
 
 
-def _entries(archive: zipfile.ZipFile, most: int) -> dict[str, zipfile.ZipInfo]:
+def _entries(archive: zipfile.ZipFile, limit: int) -> dict[str, zipfile.ZipInfo]:
     """The files of an archive by name, but for those that a Mac adds."""
     inside = [entry for entry in archive.infolist() if not entry.is_dir()]
     for entry in inside:
@@ -342,7 +342,7 @@ def _entries(archive: zipfile.ZipFile, most: int) -> dict[str, zipfile.ZipInfo]:
             raise InputError(
                 "This archive names a file outside of itself; pack the files again and give that."
             )
-    _check_size(sum(entry.file_size for entry in inside), most)
+    _check_size(sum(entry.file_size for entry in inside), limit)
     return {
         entry.filename: entry
         for entry in inside
@@ -381,9 +381,9 @@ def _choices(inside: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 def _chosen(choices: Mapping[str, Any], layer: str, what: str) -> str:
     names = list(choices)
-    asked = [name for name in names if layer in (name, PurePosixPath(name).stem)]
-    if len(names) == 1 or len(asked) == 1:
-        return (asked or names)[0]
+    matching = [name for name in names if layer in (name, PurePosixPath(name).stem)]
+    if len(names) == 1 or len(matching) == 1:
+        return (matching or names)[0]
     raise several("files", names, what)
 
 

@@ -182,12 +182,12 @@ class Delimited:
         """
         step = size or BLOCK
         with self._raw() as raw, self._open(raw) as stream:
-            begin, kept, data = len(stream.read(self._start)), 0, bytearray(step)
+            begin, left_over, data = len(stream.read(self._start)), 0, bytearray(step)
             while True:
-                if len(data) < kept + step:
-                    data = data[:kept] + bytearray(step)
-                more = stream.read_into(memoryview(data)[kept : kept + step])
-                length = kept + more
+                if len(data) < left_over + step:
+                    data = data[:left_over] + bytearray(step)
+                more = stream.read_into(memoryview(data)[left_over : left_over + step])
+                length = left_over + more
                 if not length:
                     return
                 end = self._end(data, length, begin, final=not more)
@@ -201,8 +201,8 @@ class Delimited:
                         "perhaps by an open quote; close it.",
                         line,
                     )
-                kept = length - end
-                data[:kept] = data[end:length]
+                left_over = length - end
+                data[:left_over] = data[end:length]
 
     def refuse_fault(self, block: memoryview, begin: int) -> None:
         """Raise `BadRow` for the first record of a block that has not one value for each name."""
@@ -230,7 +230,7 @@ class Delimited:
         self._has_quotes, self._has_escapes = '"' in text, "\\" in text
         lines = [match[0] for match in _LINE.finditer(text)]
         reader = csv.reader(lines, delimiter=self.delimiter, **self.quoting.for_csv())
-        rows, read, most = [], 0, len(self.names)
+        rows, read, columns = [], 0, len(self.names)
         try:
             for row in reader:
                 line, raw, read = (
@@ -238,10 +238,10 @@ class Delimited:
                     lines[read : reader.line_num],
                     reader.line_num,
                 )
-                surplus = any(cell.strip() for cell in row[most:])
-                if surplus or (self.quoting is NO_QUOTES and row and len(row) != most):
-                    raise _other_number(line, len(row), most)
-                whole = all(part.count(self.delimiter) + 1 == most for part in raw)
+                surplus = any(cell.strip() for cell in row[columns:])
+                if surplus or (self.quoting is NO_QUOTES and row and len(row) != columns):
+                    raise _other_number(line, len(row), columns)
+                whole = all(part.count(self.delimiter) + 1 == columns for part in raw)
                 if len(raw) > 1 and whole and not self.quoting.whole_lines:
                     raise _whole_lines(line)
                 if any(cell.strip() for cell in row):

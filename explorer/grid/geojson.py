@@ -75,7 +75,7 @@ class Features:
     def __iter__(self) -> Iterator[dict[str, Any]]:
         self.crs, self.taken = ASSUMED, ""
         text = _Text(self._text)
-        follow = any(each in self._text for each in _BETWEEN) or self._text.startswith("\x1e")
+        follow = any(sign in self._text for sign in _BETWEEN) or self._text.startswith("\x1e")
         try:
             if follow:
                 for value in text.values():
@@ -124,7 +124,7 @@ class Features:
 
     def _inside(self, members: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """Features of a document of another kind: its longest list of objects, or its columns."""
-        lists = sorted(_lists_in(members), key=lambda found: -len(found[1]))
+        lists = sorted(_lists_in(members), key=lambda entry: -len(entry[1]))
         if lists:
             self.taken = f"The list {lists[0][0]!r} of this JSON was read."
             if len(lists) > 1:
@@ -179,9 +179,9 @@ def as_collection(content: bytes) -> Any:
         For what is no JSON.
     """
     text = content.decode("utf-8-sig")
-    follow = any(each in text for each in _BETWEEN) or text.startswith("\x1e")
+    follow = any(item in text for item in _BETWEEN) or text.startswith("\x1e")
     document = None if follow else json.loads(text)
-    alike = isinstance(document, list) and all(isinstance(each, dict) for each in document)
+    alike = isinstance(document, list) and all(isinstance(item, dict) for item in document)
     if not follow and not alike:
         return document
     return {"type": "FeatureCollection", "features": list(Features(content))}
@@ -312,7 +312,7 @@ def _columns_of(members: Mapping[str, Any]) -> dict[str, Sequence[Any]] | None:
             columns[name] = member
         else:
             return None
-    return columns if columns and len({len(each) for each in columns.values()}) == 1 else None
+    return columns if columns and len({len(column) for column in columns.values()}) == 1 else None
 
 
 def _names_of_columns(members: Mapping[str, Any]) -> Sequence[str]:
@@ -324,7 +324,7 @@ def _names_of_columns(members: Mapping[str, Any]) -> Sequence[str]:
         names = view.get("columns") if isinstance(view, dict) else None
     if not isinstance(names, list):
         return ()
-    return [str(each.get("name")) if isinstance(each, dict) else str(each) for each in names]
+    return [str(name.get("name")) if isinstance(name, dict) else str(name) for name in names]
 
 
 def _of_esri(shape: Any) -> dict[str, Any] | None:

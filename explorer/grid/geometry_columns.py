@@ -92,8 +92,8 @@ def described(schema: pa.Schema, parquet: Any = None) -> GeometryColumn | None:
     by_name: dict[str, GeometryColumn] = {}
     for column in columns:
         # What Parquet itself says is before what Arrow adds, but for a CRS that it lacks.
-        known = by_name.setdefault(column.name, column)
-        if not known.names_crs and column.names_crs:
+        first = by_name.setdefault(column.name, column)
+        if not first.names_crs and column.names_crs:
             by_name[column.name] = column
     likely = sorted(by_name.values(), key=lambda column: NAMED.search(column.name.lower()) is None)
     return likely[0] if likely else None
@@ -127,12 +127,12 @@ def _parquets_own(parquet: Any, metadata: Mapping[bytes, bytes]) -> list[Geometr
         try:
             crs = json.loads(kind.to_json()).get("crs")
             # The standard: no entry means degrees.
-            known = crs_named(crs, metadata) if crs else ASSUMED
+            stated = crs_named(crs, metadata) if crs else ASSUMED
         except ValueError as error:
             raise damaged_description() from error
         along = re.search(r"algorithm=(\w+)", str(kind))
         columns.append(
-            GeometryColumn(leaf.path, "WKB", known, edges=along[1] if along else "planar")
+            GeometryColumn(leaf.path, "WKB", stated, edges=along[1] if along else "planar")
         )
     return columns
 
@@ -146,8 +146,8 @@ def _of_geoarrow(schema: pa.Schema) -> list[GeometryColumn]:
         if name != "ogc.wkb" and not name.startswith("geoarrow."):
             continue
         try:
-            said = field.type.__arrow_ext_serialize__() if extension else about.get(_ABOUT)
-            facts = json.loads(said or b"{}") or {}
+            description = field.type.__arrow_ext_serialize__() if extension else about.get(_ABOUT)
+            facts = json.loads(description or b"{}") or {}
             crs = crs_named(facts.get("crs"))
         except (ValueError, AttributeError) as error:
             raise damaged_description() from error
@@ -183,11 +183,11 @@ def _of_geoparquet(
     encoding = encoding.upper() if encoding.upper() in ("WKB", "WKT") else "GeoArrow"
     if crs == "absent":
         # The standard: no entry means degrees, an entry of null means unknown.
-        own = [column.crs for column in columns if column.name == name and column.names_crs]
-        known = own[0] if own else ASSUMED
+        stated = [column.crs for column in columns if column.name == name and column.names_crs]
+        resolved = stated[0] if stated else ASSUMED
     else:
-        known = None if crs is None else foreign_crs(crs)
-    return GeometryColumn(name, encoding, known, tuple(kinds), edges, text)
+        resolved = None if crs is None else foreign_crs(crs)
+    return GeometryColumn(name, encoding, resolved, tuple(kinds), edges, text)
 
 
 def damaged_description() -> InputError:

@@ -56,22 +56,22 @@ def place_columns(
     of_points : whether texts are of points alone, else of any shapes
     """
     columns = (_recognised(name, look(name), of_points) for name in names[:_MOST_LOOKED_AT])
-    found = [replace(column, found=True) for column in columns if column is not None]
-    return [column for column in found if NAMED.search(column.name.lower())] or found
+    places = [replace(column, found=True) for column in columns if column is not None]
+    return [column for column in places if NAMED.search(column.name.lower())] or places
 
 
 def place_column(
     names: Sequence[str], look: Callable[[str], Any], of_points: bool = True
 ) -> GeometryColumn | None:
     """The one of `place_columns`; of several the first, with a refusal that lists them."""
-    found = place_columns(names, look, of_points)
-    if len(found) < 2:
-        return found[0] if found else None
-    listed = ", ".join(repr(column.name) for column in found[:6])
+    places = place_columns(names, look, of_points)
+    if len(places) < 2:
+        return places[0] if places else None
+    listed = ", ".join(repr(column.name) for column in places[:6])
     return replace(
-        found[0],
+        places[0],
         refusal=f"More than one column could be the place: {listed}; choose one, for example "
-        f"lon={found[0].name!r}, lat={found[0].name!r}.",
+        f"lon={places[0].name!r}, lat={places[0].name!r}.",
     )
 
 
@@ -132,8 +132,8 @@ def geometries(values: Any, column: GeometryColumn) -> NDArray[Any]:
         field = _geoarrow_field(array.type, column)
         table = pa.Table.from_arrays([array], schema=pa.schema([field]))
         return np.asarray(geopandas.GeoDataFrame.from_arrow(table).geometry.array, dtype=object)
-    held = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
-    different = held.dictionary
+    encoded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
+    different = encoded.dictionary
     if column.encoding == "hex WKB":
         different = wkb_of_hex(different, column.name)
     if column.encoding == "WKT":
@@ -142,7 +142,7 @@ def geometries(values: Any, column: GeometryColumn) -> NDArray[Any]:
         shapes = shapely.from_wkb(different.to_numpy(zero_copy_only=False))
     else:
         shapes = shapely.from_geojson(different.to_numpy(zero_copy_only=False))
-    number = held.indices.fill_null(len(shapes)).to_numpy(zero_copy_only=False)
+    number = encoded.indices.fill_null(len(shapes)).to_numpy(zero_copy_only=False)
     return np.array([*shapes, None], dtype=object)[number]
 
 
@@ -178,12 +178,12 @@ def floats(column: pa.Array) -> Floats:
 
 def _recognised(name: str, values: Any, of_points: bool) -> GeometryColumn | None:
     if isinstance(values, np.ndarray) and values.dtype == object:
-        held = [value for value in values.tolist() if value is not None and value == value]
-        if held and all(hasattr(value, "geom_type") for value in held):
+        present = [value for value in values.tolist() if value is not None and value == value]
+        if present and all(hasattr(value, "geom_type") for value in present):
             return GeometryColumn(name, "objects")
-        held = [bytes(v) if isinstance(v, bytearray | memoryview) else v for v in held]
+        present = [bytes(v) if isinstance(v, bytearray | memoryview) else v for v in present]
         try:
-            values = pa.array(held)
+            values = pa.array(present)
         except (pa.ArrowException, TypeError, ValueError):
             return None
     if not isinstance(values, pa.Array | pa.ChunkedArray):
@@ -223,8 +223,8 @@ def _recognised(name: str, values: Any, of_points: bool) -> GeometryColumn | Non
 def _shapes(values: Any) -> NDArray[Any]:
     """Objects of shapely (n,), None for what is none."""
     objects = np.asarray(values, dtype=object)
-    known = np.fromiter((hasattr(each, "geom_type") for each in objects), bool, len(objects))
-    return np.where(known, objects, np.array(None))
+    is_shape = np.fromiter((hasattr(value, "geom_type") for value in objects), bool, len(objects))
+    return np.where(is_shape, objects, np.array(None))
 
 
 def _is_wkb(value: bytes) -> bool:

@@ -166,9 +166,9 @@ class Tables:
         import pandas
 
         shape = [self._shapes[layer.name]] if geometry else []
-        wanted = ", ".join(map(_quoted, [*columns, *shape])) or "NULL"
+        selected = ", ".join(map(_quoted, [*columns, *shape])) or "NULL"
         with self._opened() as opened:
-            rows = opened.execute(f"SELECT {wanted} FROM {_quoted(layer.name)}").fetchall()
+            rows = opened.execute(f"SELECT {selected} FROM {_quoted(layer.name)}").fetchall()
         values = list(zip(*rows, strict=True)) or [()] * len([*columns, *shape])
         frame = pandas.DataFrame(
             {name: list(column) for name, column in zip(columns, values, strict=False)}
@@ -262,18 +262,18 @@ def _geometry_columns(opened: sqlite3.Connection) -> dict[str, tuple[str, str, s
     if not {"f_table_name", "f_geometry_column", "srid"} <= set(about):
         return {}
     kind = next((column for column in ("geometry_type", "type") if column in about), "NULL")
-    known = {}
+    crs_of_srid = {}
     with_crs = "SELECT srid, auth_name, auth_srid FROM spatial_ref_sys"
     try:
-        known = {srid: f"{name}:{number}" for srid, name, number in opened.execute(with_crs)}
+        crs_of_srid = {srid: f"{name}:{number}" for srid, name, number in opened.execute(with_crs)}
     except sqlite3.Error:
-        known = {}
+        crs_of_srid = {}
     rows = opened.execute(
         f"SELECT f_table_name, f_geometry_column, {kind}, srid FROM geometry_columns"
     )
     places = {}
     for table, column, code, srid in rows:
-        crs = known.get(srid)
+        crs = crs_of_srid.get(srid)
         crs = crs if crs and re.fullmatch(r"(EPSG|ESRI):\d{1,9}", crs, re.IGNORECASE) else None
         places[str(table).lower()] = str(column), _kind(code), crs
     return places

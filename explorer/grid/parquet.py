@@ -80,10 +80,10 @@ def look_at(file: Any, name: str) -> Any:
 
     rows = 0
     for batch in file.iter_batches(_LOOK_BATCH, columns=[name], use_threads=False):
-        held = batch.column(0).drop_null()
+        present = batch.column(0).drop_null()
         rows += batch.num_rows
-        if len(held) or rows > _LOOK_ROWS:
-            return held[:SAMPLE]
+        if len(present) or rows > _LOOK_ROWS:
+            return present[:SAMPLE]
     return pa.nulls(0)
 
 

@@ -95,11 +95,11 @@ def written(values: Sequence[str], name: str) -> Written | None:
     >>> written(["13,4", "52,5"], "amount") is None
     True
     """
-    held = [value for value in values if not re.match(_MISSING, value)]
+    present = [value for value in values if not re.match(_MISSING, value)]
     for encoding, patterns in _PATTERNS.items():
-        matches = [[re.search(pattern, value) for pattern in patterns] for value in held]
+        matches = [[re.search(pattern, value) for pattern in patterns] for value in present]
         fitting = [row for row in matches if all(row)]
-        if not fitting or len(fitting) < _MOSTLY * len(held):
+        if not fitting or len(fitting) < _MOSTLY * len(present):
             continue
         if encoding.startswith("pair"):
             pairs = [(match["x"], match["y"]) for (match,) in fitting if match]
@@ -116,12 +116,12 @@ def written_shapes(values: Sequence[str]) -> Written | None:
     >>> written_shapes(["POLYGON ((0 0, 1 0, 1 1, 0 0))"])
     Written(encoding='WKT', north_first=False, assumed=False, srid=0, refusal='')
     """
-    known = {
+    parsed = {
         "WKT": _SHAPE,
         "hex WKB": re.compile(_PATTERNS["hex WKB"][0]),
         "GeoJSON": re.compile(rf"(?s)^\s*\{{.*{_QUOTE}coordinates{_QUOTE}\s*:\s*\["),
     }
-    for encoding, pattern in known.items():
+    for encoding, pattern in parsed.items():
         matches = [pattern.match(value) for value in values if not re.match(_MISSING, value)]
         if matches and all(matches):
             srid = re.match(r"\s*SRID\s*=\s*(\d+)", values[0], re.IGNORECASE)
@@ -161,7 +161,7 @@ def wkb_of_hex(texts: pa.Array, name: str) -> pa.Array:
     groups = compute.extract_regex(texts, _PATTERNS["hex WKB"][0])
     _refuse_others(texts, groups.is_null().to_numpy(zero_copy_only=False), name)
     digits = compute.struct_field(groups, "hex").to_pylist()
-    return pa.array([None if each is None else bytes.fromhex(each) for each in digits])
+    return pa.array([None if value is None else bytes.fromhex(value) for value in digits])
 
 
 def without_srid(texts: pa.Array) -> pa.Array:
@@ -205,7 +205,7 @@ def _pair(encoding: str, pairs: Sequence[tuple[str, str]], name: str) -> Written
 
 
 def _refuse_mixed(srids: pa.Array, how: Written, name: str) -> None:
-    different = {int(each) for each in srids.drop_null().unique().to_pylist() if each}
+    different = {int(srid) for srid in srids.drop_null().unique().to_pylist() if srid}
     if different - {how.srid}:
         raise InputError(
             f"The places in {name!r} have different SRIDs; give those of one CRS at a time."
@@ -215,10 +215,10 @@ def _refuse_mixed(srids: pa.Array, how: Written, name: str) -> None:
 def _refuse_others(texts: pa.Array, other: NDArray[np.bool_], name: str) -> None:
     if not other.any():
         return
-    held = texts.filter(pa.array(other)).drop_null()
-    held = held.filter(compute.invert(compute.match_substring_regex(held, _MISSING)))
-    if len(held):
-        shape = _SHAPE.match(held[0].as_py())
+    present = texts.filter(pa.array(other)).drop_null()
+    present = present.filter(compute.invert(compute.match_substring_regex(present, _MISSING)))
+    if len(present):
+        shape = _SHAPE.match(present[0].as_py())
         if shape is not None and shape[1].upper() != "POINT":
             raise not_points(shape[1])
         raise InputError(

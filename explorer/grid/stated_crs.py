@@ -70,38 +70,38 @@ def which_crs(
     >>> crs.to_epsg(), notes
     (25833, ['The coordinates were taken as ETRS89 / UTM zone 33N: they cannot be degrees.'])
     """
-    known = own if given is None else as_crs(given)
-    if known is not None and not (known.is_geographic or known.is_projected):
-        raise InputError(f"{known.name} has no longitude or easting; give another CRS.")
-    if known is None:
+    crs = own if given is None else as_crs(given)
+    if crs is not None and not (crs.is_geographic or crs.is_projected):
+        raise InputError(f"{crs.name} has no longitude or easting; give another CRS.")
+    if crs is None:
         return LONLAT, ["The coordinates were taken as degrees of longitude and latitude."]
     stated = own is not None and not isinstance(own, AssumedCRS)
-    if given is None or known == own:
+    if given is None or crs == own:
         # Close to the origin of a registered CRS, such as that of a country, is no such place.
-        if stated and least < 1.0 and known.is_projected and known.area_of_use is not None:
+        if stated and least < 1.0 and crs.is_projected and crs.area_of_use is not None:
             x, y = places()
-            if not fits(known, x, y, least) and fits(LONLAT, x, y, least, otherwise=False):
+            if not fits(crs, x, y, least) and fits(LONLAT, x, y, least, otherwise=False):
                 raise InputError(
-                    f"The CRS of this file is said to be {known.name}, and its coordinates are "
+                    f"The CRS of this file is said to be {crs.name}, and its coordinates are "
                     f"degrees of longitude and latitude: save it again with the right CRS, or give "
                     f"{option}='EPSG:4326'."
                 )
-        return known, []
-    taken = f"The coordinates were taken as {known.name}"
+        return crs, []
+    sentence = f"The coordinates were taken as {crs.name}"
     # People live around the origin of a CRS of their own, and of no registered one.
-    if not stated and (known.is_geographic or (own is None and known.area_of_use is None)):
-        return known, [f"{taken}."]
+    if not stated and (crs.is_geographic or (own is None and crs.area_of_use is None)):
+        return crs, [f"{sentence}."]
     if not fits(own or LONLAT, *places(), least, otherwise=own is not None):
         why = "degrees" if own is None or own.is_geographic else f"{own.name}, as the file says"
-        return known, [f"{taken}." if own is None else f"{taken}: they cannot be {why}."]
+        return crs, [f"{sentence}." if own is None else f"{sentence}: they cannot be {why}."]
     if own is None or not stated:
         raise InputError(
-            f"These coordinates are degrees of longitude and latitude, not {known.name}; leave out "
+            f"These coordinates are degrees of longitude and latitude, not {crs.name}; leave out "
             f"{option}=...{instead}."
         )
     raise InputError(
         f"The file says that its CRS is {own.name}, and its coordinates fit that, so that "
-        f"{known.name} cannot be right as well; leave out {option}=..., or, if the file is wrong, "
+        f"{crs.name} cannot be right as well; leave out {option}=..., or, if the file is wrong, "
         "save it again with the CRS that it is in."
     )
 

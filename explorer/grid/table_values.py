@@ -214,14 +214,14 @@ def numbers(texts: Sequence[str], delimiter: str, commas: set[str]) -> list[floa
     NotANumber
         Also where commas represent both; its second argument is which of the texts it is.
     """
-    known: dict[str, float] = {}
+    parsed: dict[str, float] = {}
     for at, text in enumerate(texts):
-        if text not in known:
+        if text not in parsed:
             try:
-                known[text], meaning = _read_number(text, delimiter)
+                parsed[text], meaning = _read_number(text, delimiter)
             except NotANumber as error:
                 raise NotANumber(str(error), at) from None
             commas |= {meaning} - {""}
             if len(commas) > 1:
                 raise NotANumber("a comma that has another meaning than in other lines", at)
-    return [known[text] for text in texts]
+    return [parsed[text] for text in texts]

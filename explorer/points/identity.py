@@ -115,10 +115,10 @@ def codes(values: Any) -> Users:
     number = number.dictionary_encode()
     different = len(number.dictionary)
     joined = mixed or different < len(bits) or bool(respelled.any())
-    own = np.full(len(known) + 1, -1)
-    own[:-1][known] = number.indices.to_numpy()
+    code_of = np.full(len(known) + 1, -1)
+    code_of[:-1][known] = number.indices.to_numpy()
     first = compute.index_in(pa.array(range(different)), number.indices).to_numpy()
-    return Users(own[code], starts(bits[first]), joined)
+    return Users(code_of[code], starts(bits[first]), joined)
 
 
 def identities(column: pa.Array) -> Identities:
@@ -187,10 +187,10 @@ def _of_values(values: pa.Array) -> Identities:
         # The numbers up to here, and no others, have neighbours that are 1 apart.
         if np.any(np.abs(number) >= 2.0 ** {16: 11, 32: 24}.get(kind.bit_width, 53)):
             raise _inexact()
-        found = _of_texts(values.cast(pa.string()).filter(pa.array(~whole & ~missing)))
+        of_texts = _of_texts(values.cast(pa.string()).filter(pa.array(~whole & ~missing)))
         identity = np.zeros((len(number), 2), np.int64)
         identity[whole, 0] = number[whole]
-        identity[~whole & ~missing] = found.identity
+        identity[~whole & ~missing] = of_texts.identity
         return Identities(identity, ~missing, np.zeros(len(number), np.bool_))
     texts = values if pa.types.is_string(kind) else _texts(values)
     return _of_texts(texts.fill_null(""))

@@ -201,14 +201,18 @@ class Points:
     def __repr__(self) -> str:
         # No number of points in it: a repr ends up in logs and notebooks.
         where = "no CRS" if self.crs is None else self.crs.name
-        held = [label for label in ("user", "weight", "time") if getattr(self, label) is not None]
-        return f"Points({', '.join([repr(self.name), where, *held])})"
+        columns = [
+            label for label in ("user", "weight", "time") if getattr(self, label) is not None
+        ]
+        return f"Points({', '.join([repr(self.name), where, *columns])})"
 
     def _repr_html_(self) -> str:
         where = "none" if self.crs is None else self.crs.name
-        held = [label for label in ("user", "weight", "time") if getattr(self, label) is not None]
-        said = {"CRS": where, "with": ", ".join(held)}
-        return exact_card(f"Points {self.name}".strip(), said)
+        columns = [
+            label for label in ("user", "weight", "time") if getattr(self, label) is not None
+        ]
+        facts = {"CRS": where, "with": ", ".join(columns)}
+        return exact_card(f"Points {self.name}".strip(), facts)
 
 
 def read_points(
@@ -279,8 +283,8 @@ def read_points(
     if lon is not None and lon == lat:
         table.take(lon)
         lon = lat = None
-    asked = {"user": user, "weight": weight, "time": time}
-    named = {role: value for role, value in asked.items() if isinstance(value, str)}
+    roles = {"user": user, "weight": weight, "time": time}
+    named = {role: value for role, value in roles.items() if isinstance(value, str)}
     for column in named.values():
         if column not in table.names:
             raise InputError(
@@ -289,18 +293,18 @@ def read_points(
 
     @lru_cache
     def read(place: Place | None) -> Columns:
-        others = (named.get(role) for role in asked)
+        others = (named.get(role) for role in roles)
         columns = table.read(None if place is None else place.columns, *others)
         if place is not None:
             columns.x, columns.y = scaled(place.columns, columns.x, columns.y)
         return columns
 
-    own = table.crs if table.geometry else None
-    place, known, notes = choose_place(
-        table.names, table.geometry, own, lon, lat, crs, lambda place: read(place).places
+    stated = table.crs if table.geometry else None
+    place, resolved, notes = choose_place(
+        table.names, table.geometry, stated, lon, lat, crs, lambda place: read(place).places
     )
     columns = read(place)
-    add_arrays(columns, {role: value for role, value in asked.items() if role not in named})
+    add_arrays(columns, {role: value for role, value in roles.items() if role not in named})
     notes = [*table.notes, *notes, *unused_users(table.names, user)]
     read_too = {*named.values(), *(() if place is None else place.columns)}
     if place is None and table.column is not None:
@@ -310,7 +314,7 @@ def read_points(
     notes += unread_weights(table.names, weight)
     notes += not_read(table.names, read_too, notes)
     labels = () if place is None else place.columns
-    points = _clean(columns, known, labels, title, notes, keep_zero)
+    points = _clean(columns, resolved, labels, title, notes, keep_zero)
     if isinstance(source, str | Path):
         return replace(points, populations=populations_of_files([str(source)]))
     return points
@@ -333,39 +337,39 @@ def choose_place(
     lon, lat, crs : as of `read_points`
     places : reads x and y (n,) of columns or the geometry, or of the first rows
     """
-    given = None if crs is None else as_crs(crs)
+    stated = None if crs is None else as_crs(crs)
     if geometry and lon is None and lat is None:
         pairs = candidates(names)
-        known, notes = which_crs(own, given, lambda: places(None))
+        resolved, notes = which_crs(own, stated, lambda: places(None))
         if pairs:
             notes = [f"The geometry was taken as the place, not {listed(pairs)}.", *notes]
-        return None, known, notes
-    metric = given is not None and given.is_projected
+        return None, resolved, notes
+    metric = stated is not None and stated.is_projected
     place = find_place(names, lon, lat, metric)
-    taken = ""
+    sentence = ""
     if lon is None or lat is None:
         others = [pair for pair in candidates(names, not metric) if pair.degrees != place.degrees]
         ignored = f", not {listed(others)}" if others else ""
-        taken = f"The columns {place} were taken as the place{ignored}."
+        sentence = f"The columns {place} were taken as the place{ignored}."
     own = ASSUMED if place.degrees else None
     instead = ", or name columns in that CRS with lon=..., lat=..."
-    known, notes = which_crs(own, given, lambda: places(place), instead)
-    return place, known, [taken, *notes] if taken else notes
+    resolved, notes = which_crs(own, stated, lambda: places(place), instead)
+    return place, resolved, [sentence, *notes] if sentence else notes
 
 
-def add_arrays(columns: Columns, asked: dict[str, Any]) -> None:
+def add_arrays(columns: Columns, roles: dict[str, Any]) -> None:
     """Take users, weights and times that were given as arrays next to the source."""
-    for role, value in asked.items():
+    for role, value in roles.items():
         if value is not None and np.shape(value) != columns.x.shape:
             raise InputError(
                 f"{role} is neither a column nor an array of {columns.x.size:,} values; give one."
             )
-    if asked.get("user") is not None:
-        columns.user = codes(asked["user"])
-    if asked.get("weight") is not None:
-        columns.weight = numbers(asked["weight"], "weight")
-    if asked.get("time") is not None:
-        columns.time = np.asarray(asked["time"])
+    if roles.get("user") is not None:
+        columns.user = codes(roles["user"])
+    if roles.get("weight") is not None:
+        columns.weight = numbers(roles["weight"], "weight")
+    if roles.get("time") is not None:
+        columns.time = np.asarray(roles["time"])
 
 
 def _clean(

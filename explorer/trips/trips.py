@@ -175,8 +175,8 @@ class Trips:
     def __repr__(self) -> str:
         # No number of trips in it: a repr ends up in logs and notebooks.
         where = "no CRS" if self.crs is None else self.crs.name
-        held = [label for label in ("user", "weight") if getattr(self, label) is not None]
-        return f"Trips({', '.join([repr(self.name), ' '.join(self.places), where, *held])})"
+        columns = [label for label in ("user", "weight") if getattr(self, label) is not None]
+        return f"Trips({', '.join([repr(self.name), ' '.join(self.places), where, *columns])})"
 
 
 def _matrix(cells: Ints, number: Ints, domain: TripDomain, *how: Any, **more: Any) -> TripMatrix:
@@ -249,18 +249,18 @@ def read_trips(
     '1 row at longitude 0, latitude 0, which stands for a missing place, was left out.'
     """
     table, title = open_source(source, name, max_rows, layer or "")
-    wanted = [each.strip() for each in places.split(",")] if isinstance(places, str) else places
-    given = None if crs is None else as_crs(crs)
-    found, in_one = _places_of(table, wanted, given is not None and given.is_projected)
-    asked = {"user": user, "weight": weight}
-    named = {role: value for role, value in asked.items() if isinstance(value, str)}
+    choices = [each.strip() for each in places.split(",")] if isinstance(places, str) else places
+    stated = None if crs is None else as_crs(crs)
+    located, in_one = _places_of(table, choices, stated is not None and stated.is_projected)
+    roles = {"user": user, "weight": weight}
+    named = {role: value for role, value in roles.items() if isinstance(value, str)}
     for column in named.values():
         if column not in table.names:
             raise InputError(
                 f"There is no column {column!r}; the columns are {listed(table.names)}."
             )
     # Users and weights are read once, with the first place.
-    first, *later = [place for _, place in found]
+    first, *later = [place for _, place in located]
 
     def read(place: Place, user: str | None = None, weight: str | None = None) -> Columns:
         if place.lon in in_one:
@@ -271,30 +271,30 @@ def read_trips(
         return columns
 
     columns = read(first, named.get("user"), named.get("weight"))
-    add_arrays(columns, {role: value for role, value in asked.items() if role not in named})
+    add_arrays(columns, {role: value for role, value in roles.items() if role not in named})
     others = [read(place) for place in later]
     x, y = [columns.x, *(each.x for each in others)], [columns.y, *(each.y for each in others)]
     whose, hashes, joined = columns.user or (None, None, False)
     # One place in metres is enough to say nothing of degrees.
-    own = in_one.get(first.lon, ASSUMED if all(place.degrees for _, place in found) else None)
-    known, notes = which_crs(own, given, lambda: (np.concatenate(x), np.concatenate(y)))
-    notes = [_taken(found), *notes, *unused_users(table.names, user)]
+    implied = in_one.get(first.lon, ASSUMED if all(place.degrees for _, place in located) else None)
+    resolved, notes = which_crs(implied, stated, lambda: (np.concatenate(x), np.concatenate(y)))
+    notes = [_taken(located), *notes, *unused_users(table.names, user)]
     notes += unread_weights(table.names, weight)
-    columns_read = [name for _, place in found for name in (place.lon, place.lat)]
+    columns_read = [name for _, place in located for name in (place.lon, place.lat)]
     notes += not_read(table.names, [*columns_read, *named.values()], notes)
     notes += [JOINED] if joined else []
-    keep = _usable(x, y, whose, known, [place for _, place in found], notes, keep_zero)
+    keep = _usable(x, y, whose, resolved, [place for _, place in located], notes, keep_zero)
     # All rows are fine in many files: then nothing is copied.
     choice: Any = slice(None) if keep.all() else keep
     east = [a[choice] for a in x]
-    if in_degrees(known) and max(a.max(initial=0.0) for a in east) > 180.0:
+    if in_degrees(resolved) and max(a.max(initial=0.0) for a in east) > 180.0:
         notes.append("Longitudes above 180 were read as degrees from 0 to 360.")
         east = [np.where(a > 180.0, a - 360.0, a) for a in east]
     return Trips(
         tuple(east),
         tuple(a[choice] for a in y),
-        tuple(label for label, _ in found),
-        known,
+        tuple(label for label, _ in located),
+        resolved,
         None if whose is None else whose[choice],
         title,
         tuple(notes),
@@ -305,25 +305,25 @@ def read_trips(
 
 
 def _places_of(
-    table: Source, wanted: Sequence[Choice] | None, metric: bool
+    table: Source, choices: Sequence[Choice] | None, metric: bool
 ) -> tuple[list[tuple[str, Place]], dict[str, pyproj.CRS | None]]:
     """Places of a trip, and the CRS by the name of each column that is a place by itself."""
     alone = {column.name: column.crs for column in table.places()}
     if not alone:
-        return find_places(table.names, wanted, metric), {}
+        return find_places(table.names, choices, metric), {}
     # Such columns are distinguished by their names as pairs of columns are.
     axes = [f"{name} {axis}" for name in alone for axis in ("lon", "lat")]
-    found = find_places(axes, wanted, metric)
-    names = [place.lon.removesuffix(" lon") for _, place in found]
+    located = find_places(axes, choices, metric)
+    names = [place.lon.removesuffix(" lon") for _, place in located]
     if len({alone[name] for name in names}) > 1:
         raise InputError("The places of a trip are in different CRS; give them in one.")
     places = [Place(name, name, False) for name in names]
-    return [(part, place) for (part, _), place in zip(found, places, strict=True)], alone
+    return [(part, place) for (part, _), place in zip(located, places, strict=True)], alone
 
 
-def _taken(found: list[tuple[str, Place]]) -> str:
+def _taken(located: list[tuple[str, Place]]) -> str:
     """The sentence that says which columns were taken as which place."""
-    (name, place), *others = found
+    (name, place), *others = located
     more = "".join(f", {place} as {said(name)}" for name, place in others)
     return f"The columns {place} were taken as {said(name)}{more}."
 

@@ -95,8 +95,8 @@ class Maps:
         for spec, ranges, number in zip(specs, self._ranges, self._among, strict=True):
             shared = self.boxes[spec.place], self._partitions[spec.partition]
             view = MapView(ranges, *shared, unit=spec.grid.unit, label=spec.label, number=number)
-            seen = partial(self._viewed, len(self.views), viewed)
-            view.on_view(partial(next_turn, seen))
+            on_view = partial(self._viewed, len(self.views), viewed)
+            view.on_view(partial(next_turn, on_view))
             on_box(view.figure, partial(self._dragged, spec.place))
             on_edit(view.editor, partial(self._edited, len(self.views)))
             on_reshape(view.polygon_editor, partial(self._reshaped, len(self.views)))
@@ -107,7 +107,8 @@ class Maps:
             self.views.append(view)
         figures = [view.figure for view in self.views]
         prepare(
-            figures, [each for view in self.views for each in (view.editor, view.polygon_editor)]
+            figures,
+            [tool for view in self.views for tool in (view.editor, view.polygon_editor)],
         )
         fade(figures, [view.image for view in self.views])
         share_models(figures)
@@ -147,8 +148,8 @@ class Maps:
         """What the browser shows now; before it has answered, the whole grid at a usual size."""
         if number < 0:
             # Those that move together show the same; of one that is hidden nothing is known.
-            seen = [at for at, card in enumerate(self._side_by_side) if card.visible]
-            number = seen[-1]
+            visible = [at for at, card in enumerate(self._side_by_side) if card.visible]
+            number = visible[-1]
         grid, view = self.grids[number], self.views[number]
         try:
             width, height = view.figure.inner_width, view.figure.inner_height
@@ -282,8 +283,8 @@ class Maps:
         Tags of boxes that are not on the maps any more are not said: newer ones are on their way.
         """
         for place, boxes in enumerate(self.boxes):
-            of = [each for each, at in zip(tags, self.places, strict=True) if at == place]
-            if all(len(each) == len(boxes) for each in of):
+            of = [tag for tag, at in zip(tags, self.places, strict=True) if at == place]
+            if all(len(tag) == len(boxes) for tag in of):
                 boxes.say(of)
         self.push()
 
@@ -449,12 +450,12 @@ class Maps:
         self.bars.arrange([bool(card.visible) for card in self._side_by_side], self._swiped)
         widths: list[str] = []
         aspects = [grid.width / grid.height for grid in self.grids]
-        shown = [each for each, card in zip(aspects, self.frame[0], strict=True) if card.visible]
+        visible = [each for each, card in zip(aspects, self.frame[0], strict=True) if card.visible]
         if self._swiped:
-            shown = shown[:1]
+            visible = visible[:1]
         # Who presents has larger type above and below.
         window = f"{WINDOW} - {self._taken}px * var(--type, 1)"
-        beside = f"(100cqw - {BESIDE + GAP * len(shown)}px) / {sum(shown):.4f}"
+        beside = f"(100cqw - {BESIDE + GAP * len(visible)}px) / {sum(visible):.4f}"
         height = f"max(({window} - {below}), min(({window}), ({beside})))"
         for card, aspect in zip(self.frame[0], aspects, strict=True):
             # Side by side all are of one height.

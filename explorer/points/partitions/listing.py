@@ -100,22 +100,24 @@ def list_files(source: Any) -> Listing:
     InputError
         For nothing, for what is not there, and for a file that is named twice.
     """
-    given = [source] if isinstance(source, str | Path) else source
-    if not isinstance(given, Iterable) or not all(isinstance(each, str | Path) for each in given):
+    sources = [source] if isinstance(source, str | Path) else source
+    if not isinstance(sources, Iterable) or not all(
+        isinstance(text, str | Path) for text in sources
+    ):
         raise InputError(
             f"Points in files cannot be read from {type(source).__name__}; give a path or a list."
         )
-    named = [str(each) for each in given]
+    named = [str(text) for text in sources]
     if not named:
         raise InputError("There is no file in this list; give one at least.")
-    protocols = {_protocol(each) for each in named}
+    protocols = {_protocol(text) for text in named}
     if len(protocols) > 1:
         raise InputError("These files lie in different stores; give those of one at a time.")
     protocol = protocols.pop()
     paths: list[str] = []
     notes: list[str] = []
-    for each in named:
-        found, folder = _elsewhere(each, protocol) if protocol else _here(each)
+    for text in named:
+        found, folder = _elsewhere(text, protocol) if protocol else _here(text)
         if protocol not in _WEB:
             found, said = counted_files(found, _system(protocol), folder)
             notes += said
@@ -141,10 +143,10 @@ def refuse_gaps(listing: Listing) -> None:
     series: dict[tuple[str, str], list[tuple[int, str]]] = {}
     for path in listing.paths:
         name = PurePath(path).name
-        found = _NUMBER.search(name)
-        if found is not None:
-            where = str(PurePath(path).parent / name[: found.start()]), name[found.end() :]
-            series.setdefault(where, []).append((int(found[0]), name))
+        match = _NUMBER.search(name)
+        if match is not None:
+            where = str(PurePath(path).parent / name[: match.start()]), name[match.end() :]
+            series.setdefault(where, []).append((int(match[0]), name))
     for named in series.values():
         named.sort()
         for (number, name), (following, other) in pairwise(named):
@@ -173,63 +175,63 @@ def _content(listing: Listing, path: str) -> bytes:
     return digest.digest()
 
 
-def _protocol(given: str) -> str:
-    found = _ADDRESS.match(given)
-    protocol = found[0][:-3].lower() if found else ""
+def _protocol(text: str) -> str:
+    match = _ADDRESS.match(text)
+    protocol = match[0][:-3].lower() if match else ""
     return "" if protocol == "file" else protocol
 
 
-def _here(given: str) -> tuple[list[str], str]:
+def _here(text: str) -> tuple[list[str], str]:
     """Files of this computer, and the folder if one was given."""
-    path = Path(given.removeprefix("file://")).expanduser()
+    path = Path(text.removeprefix("file://")).expanduser()
     if path.is_dir():
         refuse_other(path)
         folder = path.resolve()
         inside = [str(p) for p in folder.rglob("*") if p.is_file()]
-        return _in_folder(inside, str(folder), given), str(folder)
+        return _in_folder(inside, str(folder), text), str(folder)
     if path.is_file():
         return [str(path.resolve())], ""
-    if has_magic(given):
+    if has_magic(text):
         # Path.glob takes no absolute patterns.
-        found = [p for p in glob(str(path), recursive=True) if Path(p).is_file()]  # noqa: PTH207
-        if found:
-            return sorted((str(Path(p).resolve()) for p in found), key=_natural), ""
-        raise InputError(f"No file fits {given}; check the pattern.")
+        paths = [p for p in glob(str(path), recursive=True) if Path(p).is_file()]  # noqa: PTH207
+        if paths:
+            return sorted((str(Path(p).resolve()) for p in paths), key=_natural), ""
+        raise InputError(f"No file fits {text}; check the pattern.")
     raise InputError(f"There is no file {path.name}; check the path.")
 
 
-def _elsewhere(given: str, protocol: str) -> tuple[list[str], str]:
+def _elsewhere(text: str, protocol: str) -> tuple[list[str], str]:
     """Files of another store, by fsspec, and the folder if one was given."""
     system = _fsspec(protocol)
-    path, folder = str(system._strip_protocol(given)), ""
+    path, folder = str(system._strip_protocol(text)), ""
     try:
         if has_magic(path):
-            found = sorted(map(str, system.glob(path)), key=_natural)
+            paths = sorted(map(str, system.glob(path)), key=_natural)
         elif system.isdir(path):
-            found, folder = _in_folder(list(map(str, system.find(path))), path, given), path
+            paths, folder = _in_folder(list(map(str, system.find(path))), path, text), path
         else:
-            found = [path] if system.exists(path) else []
+            paths = [path] if system.exists(path) else []
     except OSError as error:
-        raise InputError(f"{given} cannot be looked at ({error}).") from error
-    if not found:
-        raise InputError(f"There is nothing at {given}; check the address.")
-    return found, folder
+        raise InputError(f"{text} cannot be looked at ({error}).") from error
+    if not paths:
+        raise InputError(f"There is nothing at {text}; check the address.")
+    return paths, folder
 
 
-def _in_folder(paths: list[str], folder: str, given: str) -> list[str]:
+def _in_folder(paths: list[str], folder: str, text: str) -> list[str]:
     inside = {path: PurePath(path).relative_to(folder).parts for path in paths}
     if any(_UNFINISHED in parts for parts in inside.values()):
         raise InputError(
-            f"{PurePath(given).name} holds a folder {_UNFINISHED}: it is still being written, or "
+            f"{PurePath(text).name} holds a folder {_UNFINISHED}: it is still being written, or "
             "its writing was interrupted; finish that first."
         )
     plain = [path for path, parts in inside.items() if not any(p[0] in "_." for p in parts)]
-    found = [path for path in plain if path.lower().endswith(_ENDINGS)]
-    if not found:
+    data = [path for path in plain if path.lower().endswith(_ENDINGS)]
+    if not data:
         raise InputError(
-            f"There is no Parquet file in {PurePath(given).name}; points in parts are Parquet."
+            f"There is no Parquet file in {PurePath(text).name}; points in parts are Parquet."
         )
-    return sorted(found, key=_natural)
+    return sorted(data, key=_natural)
 
 
 def _natural(path: str) -> list[tuple[int, str]]:

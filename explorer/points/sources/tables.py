@@ -91,14 +91,14 @@ class Table:
 
     def places(self) -> list[GeometryColumn]:
         """Columns whose values are places, where no columns are named as one."""
-        found = self.column is not None and self.column.found
-        return place_columns(self.names, self.look) if found else []
+        by_values = self.column is not None and self.column.found
+        return place_columns(self.names, self.look) if by_values else []
 
-    def _find(self, known: GeometryColumn | None) -> None:
+    def _find(self, column: GeometryColumn | None) -> None:
         """Have the place be what a table describes, or else the column whose values are places."""
-        if known is None and not candidates(self.names):
-            known = place_column(self.names, self.look)
-        self._place_at(known)
+        if column is None and not candidates(self.names):
+            column = place_column(self.names, self.look)
+        self._place_at(column)
 
     def _place_at(self, column: GeometryColumn | None) -> None:
         if column is not None:

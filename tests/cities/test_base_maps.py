@@ -1,9 +1,5 @@
 """Base maps of the catalogue: the made-up ones, and files beside the points."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import geopandas
 import numpy as np
 import pytest
@@ -16,7 +12,7 @@ from explorer.cities.madeup_map import base_map as port_amber
 from explorer.cities.nation import grid as nation_grid
 
 
-def test_shores_of_port_amber_part_water_from_land() -> None:
+def test_shores_of_port_amber_part_water_from_land():
     base = port_amber()
     x, y = np.meshgrid(np.linspace(-9.9, 9.9, 300), np.linspace(-9.9, 9.9, 300))
     wet = madeup_plan.in_water(x.ravel(), y.ravel())
@@ -32,7 +28,7 @@ def test_shores_of_port_amber_part_water_from_land() -> None:
     assert np.quantile(far, 0.98) < 66
 
 
-def test_names_of_port_amber_stand_where_they_belong_and_parks_are_where_nobody_lives() -> None:
+def test_names_of_port_amber_stand_where_they_belong_and_parks_are_where_nobody_lives():
     base = port_amber()
     x, y = base.places.T / 1000
     wet = madeup_plan.in_water(x, y)
@@ -55,20 +51,16 @@ def test_names_of_port_amber_stand_where_they_belong_and_parks_are_where_nobody_
         assert (inside == madeup_plan.in_park(px, py)).mean() > 0.97
 
 
-def test_the_base_map_of_a_made_up_place_lies_on_its_grid() -> None:
+def test_the_base_map_of_a_made_up_place_lies_on_its_grid():
     city = base_map("madeup")
-    assert city is not None
     assert len(city.on(madeup.grid(64)).names) == 27
     nation = base_map("nation")
-    assert nation is not None
     drawn = nation.on(nation_grid(64))
     assert len(drawn.names) == 11
     assert set(drawn.kinds) == {"border"}
 
 
-def test_a_file_beside_the_points_is_the_base_map_of_its_key(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_beside_the_points_is_the_base_map_of_its_key(tmp_path, monkeypatch):
     monkeypatch.setenv("EXPLORER_DATA", str(tmp_path))
     assert base_map("springfield") is None
     assert base_map("../springfield") is None
@@ -78,7 +70,6 @@ def test_a_file_beside_the_points_is_the_base_map_of_its_key(
     path = tmp_path / "springfield.base_map.geojson"
     frame.to_file(path)
     found = base_map("springfield")
-    assert found is not None
     assert list(found.names) == ["Evergreen Terrace"]
     path.write_text("no map")
     with pytest.raises(InputError, match="could not be read"):

@@ -1,7 +1,5 @@
 """The catalogue: the bundled city, known files, files with a description, downloads."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -22,7 +20,7 @@ def key(table: dict[str, Any]) -> str:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     """Return a folder of files that is the only one looked at."""
     monkeypatch.setenv("EXPLORER_DATA", str(tmp_path))
     monkeypatch.setenv("EXPLORER_CACHE", str(tmp_path / "cache"))
@@ -30,7 +28,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_bundled_city_is_always_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_bundled_city_is_always_there(tmp_path, monkeypatch):
     monkeypatch.setenv("EXPLORER_DATA", str(tmp_path / "missing"))
     found = cities()
     assert next(iter(found)) == "madeup"
@@ -45,7 +43,7 @@ def test_the_bundled_city_is_always_there(tmp_path: Path, monkeypatch: pytest.Mo
     assert all(found[key].downloads for key in rest)
 
 
-def test_every_known_file_has_a_grid_and_its_words() -> None:
+def test_every_known_file_has_a_grid_and_its_words():
     keys = [table["key"] for table in TABLES]
     assert len(keys) == len(set(keys))
     for table in TABLES:
@@ -67,7 +65,7 @@ def test_every_known_file_has_a_grid_and_its_words() -> None:
 @pytest.mark.parametrize(
     "table", [each for each in TABLES if each["key"] != "san-francisco"], ids=key
 )
-def test_a_known_file_covers_its_city(table, real_data) -> None:
+def test_a_known_file_covers_its_city(table, real_data):
     city = describe(table, real_data(table["file"]).parent)
     points, matrix = city.load(64)
     assert matrix.total > 0
@@ -75,7 +73,7 @@ def test_a_known_file_covers_its_city(table, real_data) -> None:
         assert matrix.total / len(points) > 0.9
 
 
-def test_a_file_with_a_description(folder: Path) -> None:
+def test_a_file_with_a_description(folder):
     (folder / "my-town.city.toml").write_text(
         'title = "My town"\ndescription = "Bicycles."\nfile = "p.csv"\n'
         "around = [10.0, 50.0]\nsize_km = [10, 5]\ncells = 40\n[columns]\nlon = 'lon'\n"
@@ -87,7 +85,7 @@ def test_a_file_with_a_description(folder: Path) -> None:
     assert (len(points), matrix.total, matrix.shape) == (2, 2, (20, 40))
 
 
-def test_the_example_of_the_readme_is_a_description(folder: Path) -> None:
+def test_the_example_of_the_readme_is_a_description(folder):
     readme = (Path(catalogue.__file__).parents[2] / "data" / "README.md").read_text("utf8")
     example = readme.partition("```toml\n")[2].partition("```")[0]
     (folder / "trips.csv").write_text("start_lng,start_lat\n-89.65,39.78\n")
@@ -98,29 +96,26 @@ def test_the_example_of_the_readme_is_a_description(folder: Path) -> None:
         assert f"# {line}" in example
 
 
-def test_a_matrix_needs_no_extent(folder: Path) -> None:
+def test_a_matrix_needs_no_extent(folder):
     np.save(folder / "m.npy", np.ones((4, 4), int))
     (folder / "m.city.toml").write_text('title = "M"\nfile = "m.npy"\n')
     assert cities()["m"].load()[1].total == 16
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("not toml", "broken.city.toml is left out"),
-        ('title = "T"\nfile = "p.csv"', "public extent is missing"),
-        ('title = "T"\nfile = "gone.csv"\naround = [1, 2]\nsize_km = 1', "gone.csv is not there"),
-        ('title = "T"\nfile = "../p.csv"\naround = [1, 2]\nsize_km = 1', "name of a file beside"),
-        ('title = "T"\naround = [1, 2]\nsize_km = 1', "name of a file beside it"),
-        ('file = "p.csv"\naround = [1, 2]\nsize_km = 1', "'title' is missing"),
-        ('title = "T"\nfile = "p.csv"\nshape = 5', "'shape' is unknown"),
-        ('title = "T"\nfile = "p.csv"\n[columns]\nwest = 5', "'west' is unknown"),
-        ('title = "T"\nfile = "p.csv"\ncolumns = 5', "'columns' is not a table"),
-        ('title = "T"\nfile = "p.csv"\n[[download]]\nurl = "http://a"', "Only the catalogue"),
-        ('title = "T"\nfile = "p.csv"\naround = [1, 2]\nsize_km = 0', "not an area"),
-    ],
-)
-def test_a_description_that_cannot_be_used_is_left_out(folder: Path, text: str, said: str) -> None:
+@pytest.mark.parametrize(("text", "said"), [
+    ("not toml", "broken.city.toml is left out"),
+    ('title = "T"\nfile = "p.csv"', "public extent is missing"),
+    ('title = "T"\nfile = "gone.csv"\naround = [1, 2]\nsize_km = 1', "gone.csv is not there"),
+    ('title = "T"\nfile = "../p.csv"\naround = [1, 2]\nsize_km = 1', "name of a file beside"),
+    ('title = "T"\naround = [1, 2]\nsize_km = 1', "name of a file beside it"),
+    ('file = "p.csv"\naround = [1, 2]\nsize_km = 1', "'title' is missing"),
+    ('title = "T"\nfile = "p.csv"\nshape = 5', "'shape' is unknown"),
+    ('title = "T"\nfile = "p.csv"\n[columns]\nwest = 5', "'west' is unknown"),
+    ('title = "T"\nfile = "p.csv"\ncolumns = 5', "'columns' is not a table"),
+    ('title = "T"\nfile = "p.csv"\n[[download]]\nurl = "http://a"', "Only the catalogue"),
+    ('title = "T"\nfile = "p.csv"\naround = [1, 2]\nsize_km = 0', "not an area"),
+])  # fmt: skip
+def test_a_description_that_cannot_be_used_is_left_out(folder, text, said):
     (folder / "broken.city.toml").write_text(text)
     with pytest.warns(UserWarning, match=said):
         found = cities()
@@ -128,7 +123,7 @@ def test_a_description_that_cannot_be_used_is_left_out(folder: Path, text: str, 
     assert "madeup" in found
 
 
-def test_the_bundled_city_cannot_be_replaced(folder: Path) -> None:
+def test_the_bundled_city_cannot_be_replaced(folder):
     (folder / "madeup.city.toml").write_text(
         'title = "T"\nfile = "p.csv"\naround = [10.0, 50.0]\nsize_km = 1'
     )
@@ -136,12 +131,12 @@ def test_the_bundled_city_cannot_be_replaced(folder: Path) -> None:
         assert cities()["madeup"].title == "Port Amber"
 
 
-def test_a_key_is_made_of_the_title(folder: Path) -> None:
+def test_a_key_is_made_of_the_title(folder):
     assert describe({**TABLE, "title": "Saint-Étienne, 2024"}, folder).key == "saint-tienne-2024"
     assert describe({**TABLE, "key": "se"}, folder).key == "se"
 
 
-def test_a_local_file_comes_before_its_download(folder: Path) -> None:
+def test_a_local_file_comes_before_its_download(folder):
     assert cities()["great-britain"].file is None
     (folder / "gb_road_accidents.parquet").write_bytes(b"PAR1 damaged")
     city = cities()["great-britain"]
@@ -150,7 +145,7 @@ def test_a_local_file_comes_before_its_download(folder: Path) -> None:
         city.load()
 
 
-def test_where_files_are_looked_for(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_files_are_looked_for(folder, monkeypatch):
     assert folders() == [folder]
     monkeypatch.delenv("EXPLORER_DATA")
     root = Path(catalogue.__file__).resolve().parents[2]

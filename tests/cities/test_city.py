@@ -1,7 +1,5 @@
 """A city gives its public grid without reading, and its counts when they are asked for."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -35,7 +33,7 @@ def table(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("bound", [None, 3])
-def test_counting_without_the_points_gives_the_same(tmp_path: Path, bound: int | None) -> None:
+def test_counting_without_the_points_gives_the_same(tmp_path, bound):
     columns = {"lon": "a", "lat": "b", "user": "who", "weight": "n", "time": "n"}
     city = City("k", "Town", extent=EXTENT, file=table(tmp_path), columns=columns, cells=64)
     points, expected = city.load(contribution_bound=bound)
@@ -48,11 +46,10 @@ def test_counting_without_the_points_gives_the_same(tmp_path: Path, bound: int |
         assert (matrix.unit, matrix.contribution_bound) == (
             *(expected.unit, expected.contribution_bound),
         )
-        assert points is not None
         assert notes == points.notes
 
 
-def test_points_and_counts_of_a_file(tmp_path: Path) -> None:
+def test_points_and_counts_of_a_file(tmp_path):
     columns = {"lon": "a", "lat": "b", "user": "who"}
     city = City("k", "Town", extent=EXTENT, file=table(tmp_path), columns=columns, cells=64)
     points, matrix = city.load()
@@ -71,18 +68,16 @@ def test_points_and_counts_of_a_file(tmp_path: Path) -> None:
     assert city.load((5, 9))[1].shape == (5, 9)
 
 
-def test_weights_are_counted(tmp_path: Path) -> None:
+def test_weights_are_counted(tmp_path):
     columns = {"lon": "a", "lat": "b", "weight": "n"}
     city = City("k", "Town", extent=EXTENT, file=table(tmp_path), columns=columns)
     points, matrix = city.load(8)
-    assert points is not None
-    assert points.weight is not None
     assert matrix.total == points.weight.sum()
     with pytest.raises(InputError, match="needs to know the user"):
         city.load(8, contribution_bound=2)
 
 
-def test_a_matrix_without_a_place(tmp_path: Path) -> None:
+def test_a_matrix_without_a_place(tmp_path):
     counts = np.arange(24.0).reshape(4, 6)
     np.save(tmp_path / "m.npy", counts)
     city = City("m", "Matrix", file=tmp_path / "m.npy")
@@ -102,28 +97,25 @@ def test_a_matrix_without_a_place(tmp_path: Path) -> None:
         city.load(contribution_bound=2)
 
 
-@pytest.mark.parametrize(
-    ("saved", "said"),
-    [
-        (np.zeros(5), "not a table of rows"),
-        (np.zeros((2, 2, 2)), "not a table of rows"),
-        (np.zeros((0, 4)), "1 or more"),
-        (np.full((2, 2), 0.5), "fractions"),
-        (np.full((2, 2), -1), "negative"),
-        (np.array([["a"]]), "not numbers"),
-        (np.array([[None]]), "could not be read as a matrix"),
-        (b"damaged", "could not be read as a matrix"),
-        (b"", "could not be read as a matrix"),
-    ],
-)
-def test_what_is_no_matrix_of_counts(tmp_path: Path, saved: object, said: str) -> None:
+@pytest.mark.parametrize(("saved", "said"), [
+    (np.zeros(5), "not a table of rows"),
+    (np.zeros((2, 2, 2)), "not a table of rows"),
+    (np.zeros((0, 4)), "1 or more"),
+    (np.full((2, 2), 0.5), "fractions"),
+    (np.full((2, 2), -1), "negative"),
+    (np.array([["a"]]), "not numbers"),
+    (np.array([[None]]), "could not be read as a matrix"),
+    (b"damaged", "could not be read as a matrix"),
+    (b"", "could not be read as a matrix"),
+])  # fmt: skip
+def test_what_is_no_matrix_of_counts(tmp_path, saved, said):
     path = tmp_path / "m.npy"
     path.write_bytes(saved) if isinstance(saved, bytes) else np.save(path, saved)
     with pytest.raises(InputError, match=said):
         City("m", "Matrix", file=path).load()
 
 
-def test_a_matrix_too_large_is_refused_by_its_header(tmp_path: Path) -> None:
+def test_a_matrix_too_large_is_refused_by_its_header(tmp_path):
     # 16384 x 16384 cells: the file has holes, nothing of its 2 GB is written or read.
     with (tmp_path / "m.npy").open("wb") as opened:
         header = {"descr": "<i8", "fortran_order": False, "shape": (16384, 16384)}
@@ -133,7 +125,7 @@ def test_a_matrix_too_large_is_refused_by_its_header(tmp_path: Path) -> None:
         City("m", "Matrix", file=tmp_path / "m.npy").load()
 
 
-def test_rows_of_place_and_number(tmp_path: Path) -> None:
+def test_rows_of_place_and_number(tmp_path):
     path = tmp_path / "p.json"
     path.write_text(json.dumps([[10.0, 50.0, 3], [10.01, 50.0, 4]]))
     points, matrix = City("k", "Town", extent=EXTENT, file=path).load(4)
@@ -144,7 +136,7 @@ def test_rows_of_place_and_number(tmp_path: Path) -> None:
         City("k", "Town", extent=EXTENT, file=path).load(4)
 
 
-def test_downloads_are_put_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_downloads_are_put_together(tmp_path, monkeypatch):
     monkeypatch.setenv("EXPLORER_CACHE", str(tmp_path))
     downloads = tuple(Download("http://127.0.0.1/", "git:0", f"{k}.csv") for k in range(2))
     city = City("k", "Town", extent=EXTENT, downloads=downloads)
@@ -153,7 +145,6 @@ def test_downloads_are_put_together(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         (tmp_path / f"{k}.csv").write_text(f"lat,lon\n50,{10 + k / 100}\n")
     assert city.present
     points, matrix = city.load(4)
-    assert points is not None
     assert points.x.tolist() == [10.0, 10.01]
     assert (matrix.total, len(points.notes)) == (2, 1)
 
@@ -168,14 +159,11 @@ def test_files_of_one_city_keep_their_weights():
     assert len(joined) == 4
 
 
-@pytest.mark.parametrize(
-    ("parts", "words"),
-    [
-        ([_part(weight=np.array([5, 1])), _part()], "Only some files"),
-        ([_part(user=np.array([0, 1])), _part(user=np.array([0, 0]))], "across files"),
-        ([_part(), replace(_part(), crs=None)], "different CRSs"),
-    ],
-)
+@pytest.mark.parametrize(("parts", "words"), [
+    ([_part(weight=np.array([5, 1])), _part()], "Only some files"),
+    ([_part(user=np.array([0, 1])), _part(user=np.array([0, 0]))], "across files"),
+    ([_part(), replace(_part(), crs=None)], "different CRSs"),
+])  # fmt: skip
 def test_files_that_do_not_fit_together_are_refused(parts, words):
     with pytest.raises(InputError, match=words):
         _joined(parts, "two")

@@ -1,10 +1,5 @@
 """The catalogue of countries."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -12,7 +7,7 @@ from explorer.cities.countries import countries, find
 from explorer.errors import InputError
 
 
-def test_the_made_up_country_needs_no_file(monkeypatch, tmp_path) -> None:
+def test_the_made_up_country_needs_no_file(monkeypatch, tmp_path):
     monkeypatch.setenv("EXPLORER_DATA", str(tmp_path))
     assert list(countries()) == ["nation"]
     areas = find("nation").areas()
@@ -22,9 +17,7 @@ def test_the_made_up_country_needs_no_file(monkeypatch, tmp_path) -> None:
         find("great-britain")
 
 
-def test_great_britain_appears_with_both_its_files(
-    real_data: Callable[[str], Path], monkeypatch
-) -> None:
+def test_great_britain_appears_with_both_its_files(real_data, monkeypatch):
     files = [real_data(name) for name in ("gb_districts.parquet", "gb_road_accidents.parquet")]
     monkeypatch.setenv("EXPLORER_DATA", str(files[0].parent))
     known = find("great-britain")

@@ -1,14 +1,10 @@
 """Downloads are kept only if their checksum is right."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import http.server
 import sys
 import threading
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -26,7 +22,7 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 @pytest.fixture
-def address(tmp_path: Path) -> Iterator[str]:
+def address(tmp_path):
     """Serve one file from this computer."""
     (tmp_path / "served").mkdir()
     (tmp_path / "served" / "points.csv").write_bytes(CONTENT)
@@ -40,12 +36,12 @@ def address(tmp_path: Path) -> Iterator[str]:
 
 
 @pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("EXPLORER_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache"
 
 
-def test_the_id_that_git_gives(tmp_path: Path) -> None:
+def test_the_id_that_git_gives(tmp_path):
     # The ids of nothing and of "hello world" with a line's end, as `git hash-object` prints them.
     for content, known in [
         (b"", "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"),
@@ -58,7 +54,7 @@ def test_the_id_that_git_gives(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["sha256", "git"])
-def test_a_file_is_fetched_once(address: str, cache: Path, tmp_path: Path, kind: str) -> None:
+def test_a_file_is_fetched_once(address, cache, tmp_path, kind):
     checksum = file_checksum(tmp_path / "served" / "points.csv", kind)
     download = Download(f"{address}/points.csv", checksum, "points.csv")
     assert not is_there([download])
@@ -70,32 +66,32 @@ def test_a_file_is_fetched_once(address: str, cache: Path, tmp_path: Path, kind:
     assert download.fetch() == path
 
 
-def test_another_file_than_expected_is_not_kept(address: str, cache: Path) -> None:
+def test_another_file_than_expected_is_not_kept(address, cache):
     download = Download(f"{address}/points.csv", "sha256:" + 64 * "0", "points.csv")
     with pytest.raises(InputError, match="checksum differs"):
         download.fetch()
     assert list(cache.iterdir()) == []
 
 
-def test_a_download_that_was_cut_off_does_not_count(address: str, cache: Path) -> None:
+def test_a_download_that_was_cut_off_does_not_count(address, cache):
     cache.mkdir()
     (cache / "points.csv.part").write_bytes(b"half")
     assert Download(f"{address}/points.csv", SHA256, "points.csv").fetch().read_bytes() == CONTENT
 
 
-def test_no_connection_is_said(address: str, cache: Path) -> None:
+def test_no_connection_is_said(address, cache):
     with pytest.raises(InputError, match="could not be downloaded"):
         Download(f"{address}/missing.csv", SHA256, "missing.csv").fetch()
     assert list(cache.iterdir()) == []
 
 
-def test_without_the_extra_the_sentence_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_extra_the_sentence_names_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "pooch", None)
     with pytest.raises(InputError, match=r'pip install "dp-explorer\[download\]"'):
         Download("http://127.0.0.1/points.csv", SHA256, "points.csv").fetch()
 
 
-def test_where_downloads_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_where_downloads_are_kept(monkeypatch, tmp_path):
     assert cache_folder() == tmp_path / "cache"
     monkeypatch.delenv("EXPLORER_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))

@@ -1,7 +1,5 @@
 """The made-up trips are the same for everybody and have what real trips have."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -9,22 +7,21 @@ from explorer import InputError, TripDomain
 from explorer.cities import madeup, madeup_plan
 from explorer.cities import madeup_trips as made_up
 from explorer.cities.madeup_trips import made_up_trips
-from explorer.trips.trips import Trips
 
 
 @pytest.fixture(scope="module")
-def trips() -> Trips:
+def trips():
     return made_up_trips()
 
 
 @pytest.fixture(scope="module")
-def km(trips: Trips) -> np.ndarray:
+def km(trips):
     """East and north of the centre in kilometres, (3 places, 2, n)."""
     metres = [madeup.grid(1).from_lonlat(x, y) for x, y in zip(trips.x, trips.y, strict=True)]
     return np.array(metres) / 1000
 
 
-def test_they_are_the_same_for_the_same_seed(trips: Trips) -> None:
+def test_they_are_the_same_for_the_same_seed(trips):
     assert len(trips) == 100_000
     assert trips.places == ("o", "s1", "d")
     domain = TripDomain([madeup.grid(64)] * 3)
@@ -37,11 +34,11 @@ def test_they_are_the_same_for_the_same_seed(trips: Trips) -> None:
 
 
 @pytest.mark.parametrize("n", [0, 1, 10, 12_345])
-def test_as_many_as_asked_for(n: int) -> None:
+def test_as_many_as_asked_for(n):
     assert len(made_up_trips(n)) == n
 
 
-def test_any_places_in_any_order(trips: Trips) -> None:
+def test_any_places_in_any_order(trips):
     ends = made_up_trips(places="d, o")
     assert ends.places == ("d", "o")
     assert np.array_equal(ends.x[1], trips.x[0])
@@ -53,7 +50,7 @@ def test_any_places_in_any_order(trips: Trips) -> None:
         made_up_trips(-1)
 
 
-def test_nearly_all_lie_on_the_public_grid_and_nobody_in_water_or_parks(trips, km) -> None:
+def test_nearly_all_lie_on_the_public_grid_and_nobody_in_water_or_parks(trips, km):
     for x, y in km:
         assert np.abs(km).max() < madeup_plan.HALF + 0.001
         # A centimetre of room: the places have been to degrees and back.
@@ -62,7 +59,7 @@ def test_nearly_all_lie_on_the_public_grid_and_nobody_in_water_or_parks(trips, k
     assert 0.95 * len(trips) < inside < len(trips)
 
 
-def test_short_trips_outnumber_long_ones_and_some_end_where_they_began(km) -> None:
+def test_short_trips_outnumber_long_ones_and_some_end_where_they_began(km):
     far = np.hypot(*(km[2] - km[0]))
     assert 0.04 < (far == 0).mean() < 0.1
     by_km = np.histogram(far, [0, 2, 4, 8, 16])[0]
@@ -73,7 +70,7 @@ def test_short_trips_outnumber_long_ones_and_some_end_where_they_began(km) -> No
     assert np.quantile(detour, 0.9) < 10
 
 
-def test_people_commute(trips: Trips, km) -> None:
+def test_people_commute(trips, km):
     """The same person goes the same way more than once, and back: places of work lie central."""
     way = np.concatenate([km[0], km[2], trips.user[np.newaxis]]).T
     _, times = np.unique(way, axis=0, return_counts=True)

@@ -1,9 +1,5 @@
 """The made-up nation: the same for everybody, of any number of points, with sound boundaries."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
@@ -15,7 +11,7 @@ from explorer.errors import InputError
 from explorer.points.partitions import scan_points
 
 
-def test_boundaries_are_a_tree_without_gaps_inside_the_public_grid() -> None:
+def test_boundaries_are_a_tree_without_gaps_inside_the_public_grid():
     areas = nation.boundaries()
     assert list(areas.columns) == ["country", "region", "district", "geometry"]
     assert areas.geometry.is_valid.all()
@@ -36,9 +32,7 @@ def test_boundaries_are_a_tree_without_gaps_inside_the_public_grid() -> None:
     assert len(shapely.get_parts(whole)) == 3
 
 
-def test_row_groups_are_made_alone_in_any_order_and_files_hold_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_row_groups_are_made_alone_in_any_order_and_files_hold_them(tmp_path, monkeypatch):
     late = nation.row_group(7, 1_000)
     assert all(map(np.array_equal, late, nation.row_group(7, 1_000)))
     assert not np.array_equal(late[0], nation.row_group(8, 1_000)[0])
@@ -60,7 +54,7 @@ def test_row_groups_are_made_alone_in_any_order_and_files_hold_them(
         nation.write(tmp_path / "other", 0)
 
 
-def test_people_live_on_land_in_towns_of_ranked_sizes() -> None:
+def test_people_live_on_land_in_towns_of_ranked_sizes():
     points = nation.points(100_000)
     areas = nation.boundaries()
     tree = shapely.STRtree(shapely.points(points.x, points.y))
@@ -74,7 +68,7 @@ def test_people_live_on_land_in_towns_of_ranked_sizes() -> None:
     assert np.allclose(share * np.arange(1, len(share) + 1), share[0])
 
 
-def test_the_catalogue_has_it() -> None:
+def test_the_catalogue_has_it():
     city = cities()["nation"]
     assert city.present
     assert city.grid(1024).crs == nation.grid().crs

@@ -1,7 +1,5 @@
 """What a command says when it refuses."""
 
-from __future__ import annotations
-
 import pytest
 
 from explorer.cli import main

@@ -15,24 +15,22 @@ from explorer.privacy.audit.promises import PAIRS, promise
 from explorer.privacy.audit.sources import NoiseFinding
 
 
-def test_an_audit_prints_a_table_and_ends_well(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_audit_prints_a_table_and_ends_well(capsys):
     arguments = ["--mechanism", "uniform", "--pairs", "80", "--seconds", "1", "--seed", "3"]
     assert main(["audit", *arguments]) == 0
     out = capsys.readouterr().out
     assert re.search(
-        r"^mechanism +pairs +large +strangers +largest grid +longest call +branches +loss/eps",
-        out,
+        r"^mechanism +pairs +large +strangers +largest grid +longest call +branches +loss/eps", out
     )
     row = re.search(
         r"^uniform +(\d+) +9 .* 262,144 cells .* 1\.000000 .* holds$", out, re.MULTILINE
     )
-    assert row is not None
     assert int(row[1]) == 80
     for source, number in (("preview", 18), ("release", 18), ("curator", 3)):
         assert len(re.findall(rf"^{source} .* holds$", out, re.MULTILINE)) == number
 
 
-def test_trips_people_and_countries_are_audited_too() -> None:
+def test_trips_people_and_countries_are_audited_too():
     """All in one, since the sources of noise are tested with each."""
     keys = ["ebp", "federated", "country"]
     audited = auditing.audit_all(keys, 1.0, PAIRS, 0)
@@ -44,9 +42,7 @@ def test_trips_people_and_countries_are_audited_too() -> None:
         assert re.search(rf"^{key} +\d+ +\d+ +\d+ +[\d,]+ cells .* holds$", out, re.MULTILINE)
 
 
-def test_a_breach_ends_in_code_1_and_is_told(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_breach_ends_in_code_1_and_is_told(capsys, monkeypatch):
     found = [Finding("htf", 7, 0.1, 1.5, fault="the loss is 1.5 epsilon"), Finding("ug", 9, 0.1)]
     noise = [NoiseFinding("release", "counts", 10, 0.5, 0.9)]
     monkeypatch.setattr(audit, "audit_all", lambda *_: audit.Audited(found, noise))
@@ -60,7 +56,7 @@ def test_a_breach_ends_in_code_1_and_is_told(
     assert "htf: the loss is 1.5 epsilon" in out
 
 
-def test_wrong_noise_is_a_breach_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_noise_is_a_breach_too(monkeypatch):
     noise = [NoiseFinding("release", "counts", 10, 1e-9, 0.9)]
     monkeypatch.setattr(
         audit, "audit_all", lambda *_: audit.Audited([Finding("ug", 9, 0.1)], noise)
@@ -69,21 +65,16 @@ def test_wrong_noise_is_a_breach_too(monkeypatch: pytest.MonkeyPatch) -> None:
         main(["audit"])
 
 
-@pytest.mark.parametrize(
-    ("arguments", "why"),
-    [
-        (["--mechanism", "kd"], "There is no mechanism 'kd'"),
-        (["--seconds", "0"], "--seconds is 0; give a number above 0"),
-        (["--seconds", "nan"], "--seconds is nan"),
-        (["--seconds", "1e9"], "--seconds is 1e+09"),
-        (["--seconds", "long"], "invalid float value"),
-        (["--pairs", "0"], "--pairs is 0; give a whole number, 1 or more"),
-        (["--pairs", "1.5"], "invalid int value"),
-    ],
-)
-def test_what_can_be_mended_is_one_sentence(
-    arguments: list[str], why: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.mark.parametrize(("arguments", "why"), [
+    (["--mechanism", "kd"], "There is no mechanism 'kd'"),
+    (["--seconds", "0"], "--seconds is 0; give a number above 0"),
+    (["--seconds", "nan"], "--seconds is nan"),
+    (["--seconds", "1e9"], "--seconds is 1e+09"),
+    (["--seconds", "long"], "invalid float value"),
+    (["--pairs", "0"], "--pairs is 0; give a whole number, 1 or more"),
+    (["--pairs", "1.5"], "invalid int value"),
+])  # fmt: skip
+def test_what_can_be_mended_is_one_sentence(arguments, why, capsys):
     assert main(["audit", *arguments]) == 2
     out, err = capsys.readouterr()
     assert out == ""
@@ -91,7 +82,7 @@ def test_what_can_be_mended_is_one_sentence(
     assert err.count("\n") == 1
 
 
-def test_cases_are_taken_in_turn_and_end_with_the_pairs() -> None:
+def test_cases_are_taken_in_turn_and_end_with_the_pairs():
     tasks = list(auditing._tasks(["a", "b"], 500, 1, lambda key: key == "a"))
     corners = ["longest", "corners"]
     assert [task.what for task in tasks[:8]] == [*3 * ["noise"], *corners, *corners, "replay"]
@@ -108,7 +99,7 @@ def tried(key: str, **less: int) -> Finding:
 
 
 @pytest.mark.parametrize("key", ["ug", "htf", "federated", "country", "ones-own"])
-def test_nothing_holds_on_less_than_is_promised(key: str) -> None:
+def test_nothing_holds_on_less_than_is_promised(key):
     nothing = audit.Audited([], [])
     assert audit.verdict(tried(key), nothing) == "holds"
     for what, least in promise(key)._asdict().items():
@@ -117,7 +108,7 @@ def test_nothing_holds_on_less_than_is_promised(key: str) -> None:
     assert audit.verdict(Finding(key, 3, fault="somewhere"), nothing) == "BREACH"
 
 
-def test_maps_are_promised_calls_as_long_as_people_draw() -> None:
+def test_maps_are_promised_calls_as_long_as_people_draw():
     assert promise("identity") == promise("mosaic") == (PAIRS, PAIRS // 10, LONGEST, LONGEST)
     assert promise("federated").cells == promise("country").cells == 256**2
 
@@ -130,9 +121,7 @@ def whole(leave_out: int) -> audit.Audited:
     return audit.Audited([tried("ug")], [], {"ug": seen}, whole=True)
 
 
-def test_nothing_holds_where_a_branch_was_left_out(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_holds_where_a_branch_was_left_out(capsys, monkeypatch):
     monkeypatch.setattr(audit, "audit_all", lambda *_: whole(0))
     assert main(["audit"]) == 0
     assert re.search(r"^ug .* holds$", capsys.readouterr().out, re.MULTILINE)
@@ -144,7 +133,6 @@ def test_nothing_holds_where_a_branch_was_left_out(
     assert re.search(r"^ug .* not shown$", out, re.MULTILINE)
     assert re.search(r"^mechanisms/mosaic.py +9 of 10 +90 %$", out, re.MULTILINE)
     line = re.search(r"^mechanisms/mosaic.py: line (\d+), in ([\w.]+), jumped$", out, re.MULTILINE)
-    assert line is not None
     assert branch_stands_at(int(line[1]), line[2].split(".")[-1])
 
 
@@ -154,9 +142,7 @@ def branch_stands_at(line: int, function: str) -> bool:
     return begin < line and re.search(r"\b(if|for|while|else|and|or)\b", text[line - 1]) is not None
 
 
-def test_less_than_promised_ends_in_code_1(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_less_than_promised_ends_in_code_1(capsys, monkeypatch):
     few = audit.Audited([tried("ug", pairs=12, call=7)], [])
     monkeypatch.setattr(audit, "audit_all", lambda *_: few)
     with pytest.raises(SystemExit) as end:
@@ -168,9 +154,7 @@ def test_less_than_promised_ends_in_code_1(
 
 @pytest.mark.slow
 @pytest.mark.audit
-def test_an_audit_goes_through_every_branch_and_says_what_it_took(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_an_audit_goes_through_every_branch_and_says_what_it_took(capsys):
     assert main(["audit"]) == 0
     out = capsys.readouterr().out
     for file in FILES:
@@ -183,7 +167,7 @@ def test_an_audit_goes_through_every_branch_and_says_what_it_took(
         assert re.search(rf"^{key} .* holds$", out, re.MULTILINE)
 
 
-def test_functions_that_draw_are_no_mere_words() -> None:
+def test_functions_that_draw_are_no_mere_words():
     for name in (
         "plan",
         "release",

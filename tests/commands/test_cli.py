@@ -1,7 +1,5 @@
 """The program: help, one sentence for what a person can mend, interrupts, closed pipes."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal
@@ -28,7 +26,7 @@ MODULE = [sys.executable, "-m", "explorer"]
 
 
 @pytest.fixture(autouse=True)
-def own_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def own_ledger(tmp_path, monkeypatch):
     monkeypatch.setenv("EXPLORER_LEDGER", str(tmp_path / "ledger.sqlite3"))
     monkeypatch.delenv("EXPLORER_EPSILON_CAP", raising=False)
 
@@ -51,7 +49,7 @@ def refusal(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return lines[0]
 
 
-def test_help_lists_every_command_and_loads_no_view_library() -> None:
+def test_help_lists_every_command_and_loads_no_view_library():
     code = (
         "import sys; sys.argv[1:] = ['--help']; from explorer.cli import main\n"
         "try: main()\n"
@@ -68,14 +66,14 @@ def test_help_lists_every_command_and_loads_no_view_library() -> None:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_command_has_help(name, capsys):
     with pytest.raises(SystemExit) as end:
         main([name, "--help"])
     assert end.value.code == 0
     assert f"usage: dp-explorer {name}" in capsys.readouterr().out
 
 
-def test_a_command_declares_its_arguments_only_when_it_is_used() -> None:
+def test_a_command_declares_its_arguments_only_when_it_is_used():
     parser = build_parser()
     parser.parse_args(["cities"])
     arguments = vars(parser.parse_args(["mechanisms", "htf"]))
@@ -83,7 +81,7 @@ def test_a_command_declares_its_arguments_only_when_it_is_used() -> None:
     assert set(arguments) == {"command", "format", "name", "run"}
 
 
-def test_the_module_and_the_script_are_the_same_program() -> None:
+def test_the_module_and_the_script_are_the_same_program():
     assert run("--version").stdout.strip() == explorer.__version__
     script = Path(sys.executable).with_name("dp-explorer")
     if script.exists():
@@ -91,46 +89,41 @@ def test_the_module_and_the_script_are_the_same_program() -> None:
         assert done.stdout.strip() == explorer.__version__
 
 
-def test_without_a_command_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_command_help_is_shown(capsys):
     assert main([]) == 0
     assert "commands:" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "why"),
-    [
-        (["relase"], "Unknown command 'relase'; did you mean 'release'?"),
-        (["--fast"], "--fast"),
-        (["cities", "--fast"], "Unrecognized arguments: --fast"),
-        (["cities", "--downl", "x"], "Unrecognized arguments"),  # nothing is abbreviated
-        (["cities", "--downlod", "x"], "did you mean --download?"),
-        (["release", "x", "--epsilon", "1", "--delta", "1e-9"], "have delta 0"),
-        (["serve", "--delta", "0"], "have delta 0"),
-        (["trips", "x", "--epsilon", "1", "--seed", "1"], "--preview SEED"),
-        (["answer", "x", "--seed", "1"], "see dp-explorer answer --help"),
-        (["release", "x", "--epsilon", "1", "--zcdp"], "see dp-explorer release --help"),
-        (["answer"], "required: MAP"),
-        (["answer", "x", "--rectangle", "1", "2"], "expected 4 arguments"),
-        (["answer", "x", "--rectangle", "a", "2", "3", "4"], "invalid float value: 'a'"),
-        (["answer", "nowhere.parquet", "--rectangle", "-1e3", "0", "1", "1"], "no release file"),
-        (["release", "x"], "required: --epsilon"),
-        (["mechanisms", "xyz"], "There is no mechanism 'xyz'"),
-        (["cities", "--download", "atlantis"], "There is no city 'atlantis'"),
-        (["serve", "--city", "atlantis"], "There is no city 'atlantis'"),
-        (["serve", "--port", "99999"], "'99999' is not a port"),
-        (["serve", "--port", "web"], "'web' is not a port"),
-        (["mechanisms", "\x1b[31mred\n"], "red"),
-    ],
-)
-def test_what_can_be_mended_is_one_sentence(
-    arguments: list[str], why: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.mark.parametrize(("arguments", "why"), [
+    (["relase"], "Unknown command 'relase'; did you mean 'release'?"),
+    (["--fast"], "--fast"),
+    (["cities", "--fast"], "Unrecognized arguments: --fast"),
+    (["cities", "--downl", "x"], "Unrecognized arguments"),  # nothing is abbreviated
+    (["cities", "--downlod", "x"], "did you mean --download?"),
+    (["release", "x", "--epsilon", "1", "--delta", "1e-9"], "have delta 0"),
+    (["serve", "--delta", "0"], "have delta 0"),
+    (["trips", "x", "--epsilon", "1", "--seed", "1"], "--preview SEED"),
+    (["answer", "x", "--seed", "1"], "see dp-explorer answer --help"),
+    (["release", "x", "--epsilon", "1", "--zcdp"], "see dp-explorer release --help"),
+    (["answer"], "required: MAP"),
+    (["answer", "x", "--rectangle", "1", "2"], "expected 4 arguments"),
+    (["answer", "x", "--rectangle", "a", "2", "3", "4"], "invalid float value: 'a'"),
+    (["answer", "nowhere.parquet", "--rectangle", "-1e3", "0", "1", "1"], "no release file"),
+    (["release", "x"], "required: --epsilon"),
+    (["mechanisms", "xyz"], "There is no mechanism 'xyz'"),
+    (["cities", "--download", "atlantis"], "There is no city 'atlantis'"),
+    (["serve", "--city", "atlantis"], "There is no city 'atlantis'"),
+    (["serve", "--port", "99999"], "'99999' is not a port"),
+    (["serve", "--port", "web"], "'web' is not a port"),
+    (["mechanisms", "\x1b[31mred\n"], "red"),
+])  # fmt: skip
+def test_what_can_be_mended_is_one_sentence(arguments, why, capsys):
     sentence = refusal(capsys, *arguments)
     assert why in sentence
     assert sentence.isprintable()
 
 
-def test_errors_of_a_process_end_in_code_2_without_a_traceback() -> None:
+def test_errors_of_a_process_end_in_code_2_without_a_traceback():
     done = run("answer", "nowhere.parquet", "--rectangle", "0", "0", "1", "1")
     assert done.returncode == 2
     assert done.stdout == ""
@@ -139,7 +132,7 @@ def test_errors_of_a_process_end_in_code_2_without_a_traceback() -> None:
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["cities"], ["release", "--help"]])
-def test_a_setting_that_cannot_be_is_a_sentence_of_every_command(arguments: list[str]) -> None:
+def test_a_setting_that_cannot_be_is_a_sentence_of_every_command(arguments):
     done = subprocess.run(
         [*MODULE, *arguments], cwd=ROOT, capture_output=True, text=True, check=False, timeout=120,
         env={**os.environ, "EXPLORER_MAX_EPSILON": "abc"},
@@ -152,7 +145,7 @@ def test_a_setting_that_cannot_be_is_a_sentence_of_every_command(arguments: list
     )
 
 
-def test_python_refuses_a_setting_that_cannot_be_when_a_mechanism_is_made() -> None:
+def test_python_refuses_a_setting_that_cannot_be_when_a_mechanism_is_made():
     code = "import explorer\ntry: explorer.HTF()\nexcept explorer.InputError as error: print(error)"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True,
@@ -178,7 +171,7 @@ def booked_release(output: Path, side: int) -> tuple[subprocess.Popen[str], Ledg
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals and pipes of POSIX")
-def test_a_release_that_is_paid_for_is_saved_before_an_interrupt(tmp_path: Path) -> None:
+def test_a_release_that_is_paid_for_is_saved_before_an_interrupt(tmp_path):
     output = tmp_path / "map.parquet"
     process, ledger = booked_release(output, 512)
     process.send_signal(signal.SIGINT)
@@ -193,7 +186,7 @@ def test_a_release_that_is_paid_for_is_saved_before_an_interrupt(tmp_path: Path)
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals and pipes of POSIX")
-def test_a_second_interrupt_ends_in_code_130_and_leaves_no_half_file(tmp_path: Path) -> None:
+def test_a_second_interrupt_ends_in_code_130_and_leaves_no_half_file(tmp_path):
     # The noise of four million cells is half a minute of work.
     process, ledger = booked_release(tmp_path / "map.parquet", 2048)
     process.send_signal(signal.SIGINT)
@@ -219,9 +212,7 @@ def test_a_second_interrupt_ends_in_code_130_and_leaves_no_half_file(tmp_path: P
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals and pipes of POSIX")
 @pytest.mark.parametrize("functions", [1, 6, 12])
-def test_an_interrupt_while_functions_are_compiled_costs_nothing(
-    tmp_path: Path, functions: int
-) -> None:
+def test_an_interrupt_while_functions_are_compiled_costs_nothing(tmp_path, functions):
     """With nothing compiled yet, Ctrl-C comes when so many functions have been."""
     compiled, output = tmp_path / "compiled", tmp_path / "map.parquet"
     process = subprocess.Popen(
@@ -255,9 +246,7 @@ def handed_back(array, turns):
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="timers of POSIX")
-def test_an_interrupt_in_a_kernel_that_hands_an_array_back_is_one(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_interrupt_in_a_kernel_that_hands_an_array_back_is_one(monkeypatch, capsys):
     array, turns, took = np.zeros(1, dtype=np.int64), 1_000, 0.0
     handed_back(array, turns)
     while took < 0.3:
@@ -296,9 +285,7 @@ def calls_it() -> int:
     return interrupts_its_compilation()
 
 
-def test_no_command_is_interrupted_in_the_midst_of_a_compilation(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_no_command_is_interrupted_in_the_midst_of_a_compilation(monkeypatch, capsys):
     steps = []
 
     def compiles(_arguments: object) -> None:
@@ -313,7 +300,7 @@ def test_no_command_is_interrupted_in_the_midst_of_a_compilation(
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals and pipes of POSIX")
-def test_a_reader_that_has_seen_enough_is_no_error() -> None:
+def test_a_reader_that_has_seen_enough_is_no_error():
     # The reader is gone before the first line is written.
     code = (
         "import sys, time; time.sleep(0.5)\n"
@@ -330,7 +317,7 @@ def test_a_reader_that_has_seen_enough_is_no_error() -> None:
     assert err == ""
 
 
-def test_serve_knows_the_server() -> None:
+def test_serve_knows_the_server():
     import inspect
 
     from explorer.app.server import serve

@@ -1,7 +1,5 @@
 """The other commands: answers against the Python API, catalogue, mechanisms, tables."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -27,7 +25,7 @@ GRID = Grid.around(-122.42, 37.77, 20_000, shape=64)
 
 
 @pytest.fixture
-def map_file(tmp_path: Path) -> str:
+def map_file(tmp_path):
     counts = np.random.default_rng(1).poisson(3.0, GRID.shape)
     path = str(tmp_path / "map.parquet")
     HTF(epsilon=1).release(FrequencyMatrix.from_array(counts, GRID), rng=7).save(path)
@@ -41,9 +39,7 @@ def box_flags(boxes: np.ndarray) -> list[str]:
     return [word for box in boxes.tolist() for word in ("--rectangle", *map(str, box))]
 
 
-def test_answers_are_those_of_the_python_api(
-    map_file: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_answers_are_those_of_the_python_api(map_file, capsys):
     assert main(["answer", map_file, *box_flags(BOXES), "--format", "csv"]) == 0
     out, err = capsys.readouterr()
     release = Release.load(map_file)
@@ -59,9 +55,7 @@ def test_answers_are_those_of_the_python_api(
     assert [row["name"] for row in rows] == ["Q1", "Q2"]
 
 
-def test_the_table_is_aligned_and_explained(
-    map_file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_table_is_aligned_and_explained(map_file, tmp_path, capsys):
     boxes = tmp_path / "boxes.csv"
     boxes.write_text("name,x0,y0,x1,y1\nCentre,-500,-500,500,500\n=1+1,0,0,9000,9000\n")
     assert main(["answer", map_file, "--rectangles", str(boxes), *box_flags(BOXES[:1])]) == 0
@@ -74,9 +68,7 @@ def test_the_table_is_aligned_and_explained(
     assert "95 % interval" in err
 
 
-def test_answers_in_files_are_read_back(
-    map_file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_answers_in_files_are_read_back(map_file, tmp_path, capsys):
     first, second = tmp_path / "boxes.geojson", tmp_path / "again.csv"
     assert main(["answer", map_file, *box_flags(BOXES), "-o", str(first)]) == 0
     assert "2 answers were written" in capsys.readouterr().out
@@ -91,7 +83,7 @@ def test_answers_in_files_are_read_back(
     assert text.read_text().startswith("name  x0 (m)")
 
 
-def test_rectangles_in_degrees(map_file: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_rectangles_in_degrees(map_file, capsys):
     place = ["--rectangle", "-122.43", "37.76", "-122.41", "37.78", "--lonlat", "--format", "csv"]
     assert main(["answer", map_file, *place]) == 0
     (row,) = csv.DictReader(io.StringIO(capsys.readouterr().out))
@@ -102,9 +94,7 @@ def test_rectangles_in_degrees(map_file: str, capsys: pytest.CaptureFixture[str]
     assert float(row["x1"]) - float(row["x0"]) >= x[1] - x[0]
 
 
-def test_rectangles_outside_the_map_are_told(
-    map_file: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_rectangles_outside_the_map_are_told(map_file, capsys):
     far = ["--rectangle", "20000", "20000", "30000", "30000", "--format", "csv"]
     assert main(["answer", map_file, *far]) == 0
     out, err = capsys.readouterr()
@@ -113,9 +103,7 @@ def test_rectangles_outside_the_map_are_told(
     assert float(row["value"]) == float(row["noise_sd"]) == 0.0
 
 
-def test_a_map_in_cells_is_answered_in_cells(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_map_in_cells_is_answered_in_cells(tmp_path, capsys):
     path = str(tmp_path / "cells.parquet")
     UG(epsilon=1).release(np.ones((8, 8), dtype=int), rng=1).save(path)
     assert main(["answer", path, "--rectangle", "0", "0", "4.5", "8"]) == 0
@@ -125,9 +113,7 @@ def test_a_map_in_cells_is_answered_in_cells(
     assert "in cells" in refusal(capsys, *ask, "--lonlat")
 
 
-def test_answers_replace_a_file_only_when_asked_for(
-    map_file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_answers_replace_a_file_only_when_asked_for(map_file, tmp_path, capsys):
     path = tmp_path / "mine.csv"
     path.write_text("my work")
     arguments = ["answer", map_file, *box_flags(BOXES[:1]), "-o", str(path)]
@@ -142,9 +128,7 @@ def test_answers_replace_a_file_only_when_asked_for(
     assert Path(map_file).read_bytes() == before
 
 
-def test_a_report_on_papers_replaces_a_file_only_when_asked_for(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_report_on_papers_replaces_a_file_only_when_asked_for(tmp_path, capsys):
     path = tmp_path / "report.json"
     path.write_text("my work")
     arguments = ["papers", "--quick", "-o", str(path)]
@@ -152,9 +136,7 @@ def test_a_report_on_papers_replaces_a_file_only_when_asked_for(
     assert path.read_text() == "my work"
 
 
-def test_shapes_that_are_no_rectangles_are_refused_or_asked_as_they_are(
-    map_file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_shapes_that_are_no_rectangles_are_refused_or_asked_as_they_are(map_file, tmp_path, capsys):
     corners = [[-122.42, 37.76], [-122.40, 37.76], [-122.40, 37.78]]
     features = [
         {"type": "Feature", "properties": {}, "geometry": {"type": "Polygon", "coordinates": [c]}}
@@ -185,7 +167,7 @@ def test_shapes_that_are_no_rectangles_are_refused_or_asked_as_they_are(
     assert "noise_sd" in capsys.readouterr().out
 
 
-def test_polygons_are_named_by_the_column_that_is_given(map_file, tmp_path, capsys) -> None:
+def test_polygons_are_named_by_the_column_that_is_given(map_file, tmp_path, capsys):
     """Without it they have the names of a column called name, here none."""
     corners = [[13.4, 52.52], [13.41, 52.52], [13.4, 52.53]]
     facts = {"ward": "Mitte", "code": 7}
@@ -220,9 +202,7 @@ BAD_ANSWERS = {
 
 
 @pytest.mark.parametrize("name", BAD_ANSWERS)
-def test_a_bad_question_is_one_sentence(
-    name: str, map_file: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_bad_question_is_one_sentence(name, map_file, capsys):
     line, why = BAD_ANSWERS[name]
     arguments = [map_file if word == "MAP" else word for word in line.split()]
     before = Path(map_file).read_bytes()
@@ -230,9 +210,7 @@ def test_a_bad_question_is_one_sentence(
     assert Path(map_file).read_bytes() == before
 
 
-def test_files_that_are_no_release_are_refused(
-    map_file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_files_that_are_no_release_are_refused(map_file, tmp_path, capsys):
     damaged = tmp_path / "damaged.parquet"
     damaged.write_bytes(Path(map_file).read_bytes()[:3_000])
     text = tmp_path / "text.parquet"
@@ -248,7 +226,7 @@ def test_files_that_are_no_release_are_refused(
         assert why in refusal(capsys, "answer", str(path), "--rectangle", "0", "0", "1", "1")
 
 
-def test_mechanisms_are_listed_with_their_papers(capsys: pytest.CaptureFixture[str]) -> None:
+def test_mechanisms_are_listed_with_their_papers(capsys):
     assert main(["mechanisms"]) == 0
     lines = capsys.readouterr().out.splitlines()
     every = {**all_mechanisms(), **trip_mechanisms()}
@@ -265,9 +243,7 @@ def test_mechanisms_are_listed_with_their_papers(capsys: pytest.CaptureFixture[s
     assert "0 to 22, or auto; default auto" in out
 
 
-def test_cities_are_listed_with_their_files(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cities_are_listed_with_their_files(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("EXPLORER_DATA", str(tmp_path))
     monkeypatch.setenv("EXPLORER_CACHE", str(tmp_path / "cache"))
     (tmp_path / "here.csv").write_text("lon,lat\n1,2\n")
@@ -291,6 +267,6 @@ def test_cities_are_listed_with_their_files(
     assert f"dp-explorer cities --download {absent.key}" in sentence
 
 
-def test_tables_align_what_terminals_draw_wide() -> None:
+def test_tables_align_what_terminals_draw_wide():
     lines = table(["name", "n"], [["東京", "1"], ["a\nb", "12.5"]]).splitlines()
     assert lines == ["name     n", "東京     1", "a b   12.5"]

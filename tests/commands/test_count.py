@@ -1,7 +1,5 @@
 """`dp-explorer count`: exact counts of any number of files, and releases drawn from them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -21,16 +19,14 @@ GRID = Grid.around(-35.0, 45.0, 640e3, 880e3, 64)
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+def folder(tmp_path, monkeypatch):
     monkeypatch.setattr(nation, "GROUP", 3_000)
     monkeypatch.setattr(nation, "GROUPS", 2)
     nation.write(tmp_path / "points", 20_000, users=True)
     return str(tmp_path / "points")
 
 
-def test_counts_of_a_folder_and_a_release_from_them(
-    folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_counts_of_a_folder_and_a_release_from_them(folder, tmp_path, capsys):
     name = str(tmp_path / "counts")
     assert main(["count", folder, *HERE, "--per", "record", "-o", name]) == 0
     out, err = capsys.readouterr()
@@ -54,7 +50,7 @@ def test_counts_of_a_folder_and_a_release_from_them(
         assert first.grid == other.grid
 
 
-def test_a_bound_holds_over_all_files_and_workers_count_alike(folder: str, tmp_path: Path) -> None:
+def test_a_bound_holds_over_all_files_and_workers_count_alike(folder, tmp_path):
     users = ["--user", "person", "--contribution-bound", "2"]
     for name, more in (("one", []), ("two", ["--dask", "threads"])):
         assert main(["count", folder, *HERE, *users, *more, "-o", str(tmp_path / name)]) == 0
@@ -64,12 +60,7 @@ def test_a_bound_holds_over_all_files_and_workers_count_alike(folder: str, tmp_p
     assert one.total < 20_000
 
 
-def test_an_interrupted_count_goes_on(
-    folder: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_an_interrupted_count_goes_on(folder, tmp_path, monkeypatch, capsys):
     from explorer.points.partitions import files
 
     monkeypatch.setattr(files, "PART_ROWS", 3_000)
@@ -96,9 +87,7 @@ def test_an_interrupted_count_goes_on(
     assert not (tmp_path / "counts.exact.checkpoint").exists()
 
 
-def test_one_table_of_text_is_counted_as_well(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_table_of_text_is_counted_as_well(tmp_path, monkeypatch):
     points = nation.points(500)
     lines = [f"{x!r},{y!r}" for x, y in zip(points.x.tolist(), points.y.tolist(), strict=True)]
     csv = tmp_path / "points.csv"
@@ -112,14 +101,14 @@ def test_one_table_of_text_is_counted_as_well(
 
 
 @pytest.mark.parametrize("flag", [["--gaps"], ["--dask", "threads"]])
-def test_a_flag_that_would_do_nothing_is_refused(flag, tmp_path, capsys) -> None:
+def test_a_flag_that_would_do_nothing_is_refused(flag, tmp_path, capsys):
     table = tmp_path / "points.csv"
     table.write_text("lon,lat\n-35,45\n")
     said = refusal(capsys, "count", str(table), *HERE, "-o", str(tmp_path / "counts"), *flag)
     assert "--dask and --gaps are for Parquet" in said
 
 
-def test_what_is_refused(folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_refused(folder, tmp_path, capsys):
     name = ["-o", str(tmp_path / "counts")]
     assert "There is no file nowhere" in refusal(capsys, "count", "nowhere", *HERE, *name)
     assert "No file fits" in refusal(capsys, "count", "nowhere-*.parquet", *HERE, *name)
@@ -142,9 +131,7 @@ def test_what_is_refused(folder: str, tmp_path: Path, capsys: pytest.CaptureFixt
     assert "--around is not needed with counts" in refusal(capsys, "release", path, *HERE, *drawn)
 
 
-def test_the_nation_is_made_by_a_command(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_nation_is_made_by_a_command(tmp_path, capsys):
     import geopandas
 
     made, file = tmp_path / "nation", tmp_path / "districts.gpkg"

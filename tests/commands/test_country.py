@@ -1,7 +1,5 @@
 """`dp-explorer country`: releases of the Python API, booked, previewed, refused; nothing exact."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -20,7 +18,7 @@ N = 9_173
 
 
 @pytest.fixture(scope="module")
-def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def here(tmp_path_factory):
     """Boundaries, points in two files with people, and as a table with 913 rows at 0, 0."""
     folder = tmp_path_factory.mktemp("country")
     nation.boundaries().to_file(folder / "areas.gpkg", driver="GPKG")
@@ -35,7 +33,7 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def areas(here: Path) -> Areas:
+def areas(here):
     return Areas.read(here / "areas.gpkg", LEVELS)
 
 
@@ -44,7 +42,7 @@ def line(here: Path, points: str = "points.csv", *more: str) -> list[str]:
     return ["country", str(here / points), *known, *more]
 
 
-def test_it_is_that_of_the_python_api(here: Path, areas: Areas, tmp_path: Path) -> None:
+def test_it_is_that_of_the_python_api(here, areas, tmp_path):
     counts = areas.count(read_points(here / "points.csv"), cell=4_000.0)
     for name in ("made.gpkg", "made.parquet"):
         path = str(tmp_path / name)
@@ -57,9 +55,7 @@ def test_it_is_that_of_the_python_api(here: Path, areas: Areas, tmp_path: Path) 
         assert release.preview
 
 
-def test_settings_of_the_mechanism_inside_are_its_own(
-    here: Path, areas: Areas, tmp_path: Path
-) -> None:
+def test_settings_of_the_mechanism_inside_are_its_own(here, areas, tmp_path):
     path = str(tmp_path / "made.parquet")
     inner = ["--inside", "htf", "--inside-set", "T=5", "--inside-set", "stop-count=30"]
     given = line(here, "points.csv", "--epsilon", "0.5", "--preview", "7", *inner, "-o", path)
@@ -71,30 +67,23 @@ def test_settings_of_the_mechanism_inside_are_its_own(
     assert np.array_equal(release.tree.value, expected.release(counts, rng=7).tree.value)
 
 
-@pytest.mark.parametrize(
-    ("typed_more", "said"),
-    [
-        (
-            ["--inside", "ug", "--inside-set", "T=5"],
-            "UG has no setting 'T'; --inside-set takes grid_size, c,",
-        ),
-        (["--inside-set", "T"], "--inside-set is 'T'; give a name and a value such as T=5"),
-        (["--inside", "htf", "--inside-set", "T=x"], "--inside-set T is 'x'; give a whole number"),
-        (["--inside", "htf", "--inside-set", "T=5", "--inside-set", "T=6"], "names T twice"),
-        (["--inside", "none", "--inside-set", "T=5"], "not needed with --inside none"),
-        (["--inside", "htf", "--inside-set", "height=99"], "Height is 99"),
-    ],
-)
-def test_settings_inside_that_are_none_are_refused(
-    typed_more: list[str], said: str, here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.mark.parametrize(("typed_more", "said"), [
+    (
+        ["--inside", "ug", "--inside-set", "T=5"],
+        "UG has no setting 'T'; --inside-set takes grid_size, c,",
+    ),
+    (["--inside-set", "T"], "--inside-set is 'T'; give a name and a value such as T=5"),
+    (["--inside", "htf", "--inside-set", "T=x"], "--inside-set T is 'x'; give a whole number"),
+    (["--inside", "htf", "--inside-set", "T=5", "--inside-set", "T=6"], "names T twice"),
+    (["--inside", "none", "--inside-set", "T=5"], "not needed with --inside none"),
+    (["--inside", "htf", "--inside-set", "height=99"], "Height is 99"),
+])  # fmt: skip
+def test_settings_inside_that_are_none_are_refused(typed_more, said, here, capsys):
     given = line(here, "points.csv", "--epsilon", "1", "--preview", "1", *typed_more)
     assert said in refusal(capsys, *given)
 
 
-def test_the_table_is_the_accounts_and_nothing_exact(
-    here: Path, areas: Areas, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_table_is_the_accounts_and_nothing_exact(here, areas, capsys):
     given = line(here, "points.csv", "--epsilon", "1", "--seed", "3", "--inside", "ug")
     assert main(given) == 0
     out, err = capsys.readouterr()
@@ -117,9 +106,7 @@ def test_the_table_is_the_accounts_and_nothing_exact(
         assert not re.search(rf"\b{exact:,}\b|\b{exact}\b", out + err)
 
 
-def test_it_is_booked_once_with_persons_over_all_files(
-    here: Path, areas: Areas, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_it_is_booked_once_with_persons_over_all_files(here, areas, tmp_path, capsys):
     path = str(tmp_path / "made.gpkg")
     persons = ["--user", "person", "--contribution-bound", "2", "--inside", "none"]
     given = line(here, "parts", "--epsilon", "0.25", *persons, "--dask", "threads", "-o", path)
@@ -138,12 +125,7 @@ def test_it_is_booked_once_with_persons_over_all_files(
     assert Ledger().spent(counts.key) == to_units(0.5)
 
 
-def test_the_cap_holds(
-    here: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_the_cap_holds(here, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("EXPLORER_EPSILON_CAP", "0.2")
     path = tmp_path / "made.gpkg"
     given = line(here, "points.csv", "--epsilon", "0.5", "--inside", "none", "-o", str(path))
@@ -152,56 +134,47 @@ def test_the_cap_holds(
     assert not list(tmp_path.glob("*made*"))
 
 
-@pytest.mark.parametrize(
-    ("points", "more", "says"),
-    [
-        ("points.csv", "--epsilon 1", "-o gb.gpkg"),
-        ("points.csv", "--epsilon 1 -o made.csv", "made.gpkg"),
-        ("points.csv", "--epsilon 0 -o made.gpkg", "psilon"),
-        ("points.csv", "--epsilon 1 --preview 1 --inside nothing", "nside"),
-        ("points.csv", "--epsilon 1 --preview 1 --own-share 1.5", "share"),
-        ("points.csv", "--epsilon 1 --preview 1 --own-share much", "--own-share is 'much'"),
-        ("points.csv", "--epsilon 1 --preview 1 --threshold -3", "hreshold"),
-        ("points.csv", "--epsilon 1 --preview 1 --cell 500", "not a length"),
-        ("points.csv", "--epsilon 1 --preview 1 --cell 1m", "cell"),
-        ("points.csv", "--epsilon 1 --preview 1 --nearest 900km", "nearest"),
-        ("points.csv", "--epsilon 1 --preview 1 --levels country,shire", "shire"),
-        ("points.csv", "--epsilon 1 --preview 1 --levels country,", "--levels"),
-        ("points.csv", "--epsilon 1 --preview 1 --areas nowhere.gpkg", "nowhere.gpkg"),
-        ("points.csv", "--epsilon 1 --preview 1 --dask auto", "Parquet"),
-        ("parts", "--epsilon 1 --preview 1 --dask here", "--dask is 'here'"),
-        ("points.csv", "--epsilon 1 --preview 1 --contribution-bound 3", "--user"),
-        ("points.csv", "--epsilon 1 --preview 1 --user who --contribution-bound 3", "who"),
-        ("points.csv", "--epsilon 1 --preview much", "--preview"),
-        ("missing.csv", "--epsilon 1 --preview 1", "missing.csv"),
-        ("areas.gpkg", "--epsilon 1 --preview 1", "oint"),
-    ],
-)
-def test_refusals(
-    here: Path, capsys: pytest.CaptureFixture[str], points: str, more: str, says: str
-) -> None:
+@pytest.mark.parametrize(("points", "more", "says"), [
+    ("points.csv", "--epsilon 1", "-o gb.gpkg"),
+    ("points.csv", "--epsilon 1 -o made.csv", "made.gpkg"),
+    ("points.csv", "--epsilon 0 -o made.gpkg", "psilon"),
+    ("points.csv", "--epsilon 1 --preview 1 --inside nothing", "nside"),
+    ("points.csv", "--epsilon 1 --preview 1 --own-share 1.5", "share"),
+    ("points.csv", "--epsilon 1 --preview 1 --own-share much", "--own-share is 'much'"),
+    ("points.csv", "--epsilon 1 --preview 1 --threshold -3", "hreshold"),
+    ("points.csv", "--epsilon 1 --preview 1 --cell 500", "not a length"),
+    ("points.csv", "--epsilon 1 --preview 1 --cell 1m", "cell"),
+    ("points.csv", "--epsilon 1 --preview 1 --nearest 900km", "nearest"),
+    ("points.csv", "--epsilon 1 --preview 1 --levels country,shire", "shire"),
+    ("points.csv", "--epsilon 1 --preview 1 --levels country,", "--levels"),
+    ("points.csv", "--epsilon 1 --preview 1 --areas nowhere.gpkg", "nowhere.gpkg"),
+    ("points.csv", "--epsilon 1 --preview 1 --dask auto", "Parquet"),
+    ("parts", "--epsilon 1 --preview 1 --dask here", "--dask is 'here'"),
+    ("points.csv", "--epsilon 1 --preview 1 --contribution-bound 3", "--user"),
+    ("points.csv", "--epsilon 1 --preview 1 --user who --contribution-bound 3", "who"),
+    ("points.csv", "--epsilon 1 --preview much", "--preview"),
+    ("missing.csv", "--epsilon 1 --preview 1", "missing.csv"),
+    ("areas.gpkg", "--epsilon 1 --preview 1", "oint"),
+])  # fmt: skip
+def test_refusals(here, capsys, points, more, says):
     assert says in refusal(capsys, *line(here, points, *typed(more)))
 
 
-def test_boundaries_that_are_points_are_refused(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_boundaries_that_are_points_are_refused(here, capsys):
     given = line(here, "points.csv", "--epsilon", "1", "--preview", "1")
     given[given.index("--areas") + 1] = str(here / "points.csv")
     assert "points.csv" in refusal(capsys, *given)
 
 
 @pytest.fixture(scope="module")
-def made(here: Path) -> str:
+def made(here):
     path = str(here / "asked.gpkg")
     given = line(here, "points.csv", "--epsilon", "1", "--preview", "5", "--inside", "ug")
     assert main([*given, "-o", path]) == 0
     return path
 
 
-def test_areas_polygons_and_rectangles_are_answered(
-    made: str, here: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_areas_polygons_and_rectangles_are_answered(made, here, tmp_path, capsys):
     release = CountryRelease.load(made)
     paths = [path for path in release.windows.areas.paths if len(path) in (1, 3)][:4]
     asked = [word for path in paths for word in ("--area", "/".join(path))]
@@ -223,23 +196,16 @@ def test_areas_polygons_and_rectangles_are_answered(
     assert len(capsys.readouterr().out.splitlines()) == 1 + len(release.windows.areas)
 
 
-@pytest.mark.parametrize(
-    ("more", "says"),
-    [
-        ("--area Nowhere", "Nowhere"),
-        ("--area Nowhere --rectangle 0 0 1 1", "alone"),
-        ("--area Nowhere --polygons areas.gpkg", "either"),
-        ("", "no rectangle"),
-        ("--from 0 0 1 1", "--area"),
-    ],
-)
-def test_questions_that_are_none(
-    made: str, capsys: pytest.CaptureFixture[str], more: str, says: str
-) -> None:
+@pytest.mark.parametrize(("more", "says"), [
+    ("--area Nowhere", "Nowhere"),
+    ("--area Nowhere --rectangle 0 0 1 1", "alone"),
+    ("--area Nowhere --polygons areas.gpkg", "either"),
+    ("", "no rectangle"),
+    ("--from 0 0 1 1", "--area"),
+])  # fmt: skip
+def test_questions_that_are_none(made, capsys, more, says):
     assert says in refusal(capsys, "answer", made, *typed(more))
 
 
-def test_a_package_of_something_else_is_no_release(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_package_of_something_else_is_no_release(here, capsys):
     assert "not a release of areas" in refusal(capsys, "answer", str(here / "areas.gpkg"))

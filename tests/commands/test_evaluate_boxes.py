@@ -1,9 +1,5 @@
 """Boxes and polygons of one's own: their true counts, and what mechanisms make of them."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import geopandas
 import numpy as np
 import pandas as pd
@@ -20,7 +16,7 @@ BOXES = ["--rectangles", "boxes.csv"]
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     made = tmp_path_factory.mktemp("own")
     rng = np.random.default_rng(3)
     lon, lat = 13.4 + rng.normal(0, 0.02, 4000), 52.52 + rng.normal(0, 0.01, 4000)
@@ -40,7 +36,7 @@ def said(capsys: pytest.CaptureFixture[str]) -> dict[str, list[str]]:
     return {cells[0]: cells[1:] for cells in lines}
 
 
-def test_true_counts_of_boxes_and_polygons(folder: Path, capsys) -> None:
+def test_true_counts_of_boxes_and_polygons(folder, capsys):
     points = read_points(folder / "my.csv")
     matrix = Grid.around(13.4, 52.52, 8000, shape=64).count(points)
     true = exact(matrix, [[-1000, -500, 1000, 2000], [-3000, -3000, -500, 0]])
@@ -60,7 +56,7 @@ def test_true_counts_of_boxes_and_polygons(folder: Path, capsys) -> None:
     assert "the curator's own" in told.err
 
 
-def test_mechanisms_on_boxes_of_ones_own(folder: Path, capsys, tmp_path) -> None:
+def test_mechanisms_on_boxes_of_ones_own(folder, capsys, tmp_path):
     out = tmp_path / "table.parquet"
     asked = ["--mechanisms", "ug,identity", "--epsilon", "0.5", "1", "--seeds", "2"]
     boxes = ["--rectangles", str(folder / "boxes.csv")]
@@ -78,7 +74,7 @@ def test_mechanisms_on_boxes_of_ones_own(folder: Path, capsys, tmp_path) -> None
     assert row.private == pytest.approx(same.private[0])
 
 
-def test_every_single_answer(folder: Path, capsys) -> None:
+def test_every_single_answer(folder, capsys):
     asked = ["--mechanisms", "ug", "--epsilon", "1", "--seeds", "1", "--per-box"]
     shapes = ["--polygons", str(folder / "polys.gpkg")]
     assert main(["evaluate", str(folder / "my.csv"), *EXTENT, *asked, *shapes]) == 0
@@ -86,7 +82,7 @@ def test_every_single_answer(folder: Path, capsys) -> None:
     assert [line.split()[3] for line in lines] == ["box", "mid", "west"]
 
 
-def test_counts_that_were_kept_and_points_are_evaluated(folder: Path, capsys) -> None:
+def test_counts_that_were_kept_and_points_are_evaluated(folder, capsys):
     asked = ["--mechanisms", "ug", "--epsilon", "1", "--seeds", "1", "--jobs", "1"]
     assert main(["count", str(folder / "my.csv"), *EXTENT, "-o", str(folder / "two")]) == 0
     kept = folder / "two.exact.parquet"
@@ -98,40 +94,20 @@ def test_counts_that_were_kept_and_points_are_evaluated(folder: Path, capsys) ->
     assert capsys.readouterr().out == of_counts
 
 
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (["count", "my.csv", *EXTENT], "Say where the counts go with -o NAME"),
-        (["evaluate", "my.csv"], "give their public extent"),
-        ([*MINE, "--per-box"], "--per-box needs boxes"),
-        (
-            [*MINE, *BOXES, "--metric", "mae"],
-            "--metric",
-        ),
-        (
-            [*MINE, *BOXES, "--resume"],
-            "--resume do not",
-        ),
-        (
-            [
-                "evaluate",
-                "my.csv",
-                *EXTENT,
-                "--rectangles",
-                "boxes.csv",
-                "--polygons",
-                "polys.gpkg",
-            ],
-            "Polygons are asked alone",
-        ),
-        (
-            [*MINE, *BOXES, "-o", "x.txt"],
-            "is no table",
-        ),
-        (["evaluate", "madeup", "--user", "who"], "--user is not needed"),
-    ],
-)
-def test_what_cannot_be_asked(folder: Path, words, sentence, capsys) -> None:
+@pytest.mark.parametrize(("words", "sentence"), [
+    (["count", "my.csv", *EXTENT], "Say where the counts go with -o NAME"),
+    (["evaluate", "my.csv"], "give their public extent"),
+    ([*MINE, "--per-box"], "--per-box needs boxes"),
+    ([*MINE, *BOXES, "--metric", "mae"], "--metric"),
+    ([*MINE, *BOXES, "--resume"], "--resume do not"),
+    (
+        ["evaluate", "my.csv", *EXTENT, "--rectangles", "boxes.csv", "--polygons", "polys.gpkg"],
+        "Polygons are asked alone",
+    ),
+    ([*MINE, *BOXES, "-o", "x.txt"], "is no table"),
+    (["evaluate", "madeup", "--user", "who"], "--user is not needed"),
+])  # fmt: skip
+def test_what_cannot_be_asked(folder, words, sentence, capsys):
     files = {"my.csv", "boxes.csv", "polys.gpkg", "x.txt"}
     more = ["--mechanisms", "ug", "--epsilon", "1"] if words[0] == "evaluate" else []
     assert main([str(folder / each) if each in files else each for each in words] + more) == 2
@@ -140,7 +116,7 @@ def test_what_cannot_be_asked(folder: Path, words, sentence, capsys) -> None:
     assert "Traceback" not in told
 
 
-def test_counts_are_not_counted_again(folder: Path, capsys) -> None:
+def test_counts_are_not_counted_again(folder, capsys):
     assert main(["count", str(folder / "my.csv"), *EXTENT, "-o", str(folder / "three")]) == 0
     kept = str(folder / "three.exact.parquet")
     for words in ([kept], [kept, "-o", "x"], [kept, kept, "--rectangles", "boxes.csv"]):

@@ -1,7 +1,5 @@
 """`dp-explorer federated`: releases of the Python API, booked, previewed, refused."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -17,7 +15,7 @@ from tests.federated.town import town
 
 
 @pytest.fixture
-def city(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+def city(tmp_path, monkeypatch):
     """A city of the catalogue that is a matrix, and a ledger of its own."""
     folder = tmp_path / "data"
     folder.mkdir()
@@ -28,9 +26,7 @@ def city(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "town"
 
 
-def test_it_is_that_of_the_python_api(
-    city: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_it_is_that_of_the_python_api(city, tmp_path, capsys):
     path = str(tmp_path / "f.parquet")
     settings = ["--people", "20000", "--shard", "2000", "--algorithm", "mended", "--b", "3"]
     given = ["federated", city, "--epsilon", "0.5", "--preview", "7", *settings, "-o", path]
@@ -45,9 +41,7 @@ def test_it_is_that_of_the_python_api(
     assert "simulated" in out
 
 
-def test_options_of_an_algorithm_are_flags(
-    city: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_options_of_an_algorithm_are_flags(city, tmp_path, capsys):
     path = str(tmp_path / "f.parquet")
     settings = ["--algorithm", "paper", "--sigma", "both-rounds", "--k", "3", "--c", "auto"]
     settings += ["--threshold", "auto", "--given-up", "closed", "--bits", "20", "--level", "3"]
@@ -66,9 +60,7 @@ def test_options_of_an_algorithm_are_flags(
     assert [line[-1] for line in rounds] == ["0"] * len(rounds), "nothing overflowed"
 
 
-def test_an_earlier_release_is_asked_about(
-    city: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_earlier_release_is_asked_about(city, tmp_path, capsys):
     paths = [str(tmp_path / name) for name in ("one.parquet", "two.parquet")]
     given = ["federated", city, "--epsilon", "1", "--preview", "7"]
     assert main([*given, "-o", paths[0]]) == 0
@@ -86,7 +78,7 @@ def test_an_earlier_release_is_asked_about(
     assert main([*given, "--prior", str(tmp_path / "none.parquet")]) == 2
 
 
-def test_a_release_is_booked_before_it_is_drawn(city: str, tmp_path: Path) -> None:
+def test_a_release_is_booked_before_it_is_drawn(city, tmp_path):
     path = str(tmp_path / "f.parquet")
     given = ["federated", city, "--people", "all", "--epsilon", "1", "-o", path]
     assert main([*given, "--people-are-public"]) == 0
@@ -98,9 +90,7 @@ def test_a_release_is_booked_before_it_is_drawn(city: str, tmp_path: Path) -> No
     assert main(["answer", path, "--rectangle", "0", "0", "32", "32"]) == 0
 
 
-def test_a_declared_number_is_all_that_is_said_of_how_many_there_are(
-    city: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_declared_number_is_all_that_is_said_of_how_many_there_are(city, tmp_path, capsys):
     path = str(tmp_path / "f.parquet")
     assert main(["federated", city, "--people", "41000", "--epsilon", "1", "-o", path]) == 0
     assert main(["info", path, "--format", "json"]) == 0
@@ -119,39 +109,33 @@ def test_a_declared_number_is_all_that_is_said_of_how_many_there_are(
     assert "is public" in row.what
 
 
-@pytest.mark.parametrize(
-    ("more", "says"),
-    [
-        (["--epsilon", "1"], "-o"),
-        (["--epsilon", "0", "--preview", "1"], "psilon"),
-        (["--epsilon", "1", "--preview", "1", "--depth", "30"], "epth"),
-        (["--epsilon", "1", "--preview", "1", "--dropped", "1"], "ropped"),
-        (["--epsilon", "1", "--preview", "1", "--people", "none"], "eople"),
-        (["--epsilon", "1", "--preview", "1", "--algorithm", "best"], "lgorithm"),
-        (["--epsilon", "1", "-o", "f.parquet", "--mode", "summed"], "--preview"),
-        (["--epsilon", "1", "-o", "f.parquet", "--algorithm", "sampling"], "not private"),
-        (["--epsilon", "1", "-o", "f.csv"], "GeoParquet"),
-        (
-            ["--epsilon", "1", "-o", "f.parquet", "--bits", "9", "--people-are-public"],
-            "9 bits a number are too few",
-        ),
-        (["--epsilon", "1", "-o", "f.parquet"], "(--people N), or agree"),
-        (["--epsilon", "1", "-o", "f.parquet", "--people", "all"], "(--people-are-public)"),
-        (["--epsilon", "1", "-o", "f.parquet", "--people", "39999"], "more people than the 39,999"),
-        (["--epsilon", "1", "--preview", "1", "--bits", "9.5"], "Bits is 9.5"),
-        (["--epsilon", "1", "--preview", "1", "--shard", "20", "--corrupt", "0.8"], "honest"),
-    ],
-)
-def test_what_cannot_be_is_refused(
-    more: list[str], says: str, city: str, tmp_path: Path, capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+@pytest.mark.parametrize(("more", "says"), [
+    (["--epsilon", "1"], "-o"),
+    (["--epsilon", "0", "--preview", "1"], "psilon"),
+    (["--epsilon", "1", "--preview", "1", "--depth", "30"], "epth"),
+    (["--epsilon", "1", "--preview", "1", "--dropped", "1"], "ropped"),
+    (["--epsilon", "1", "--preview", "1", "--people", "none"], "eople"),
+    (["--epsilon", "1", "--preview", "1", "--algorithm", "best"], "lgorithm"),
+    (["--epsilon", "1", "-o", "f.parquet", "--mode", "summed"], "--preview"),
+    (["--epsilon", "1", "-o", "f.parquet", "--algorithm", "sampling"], "not private"),
+    (["--epsilon", "1", "-o", "f.csv"], "GeoParquet"),
+    (
+        ["--epsilon", "1", "-o", "f.parquet", "--bits", "9", "--people-are-public"],
+        "9 bits a number are too few",
+    ),
+    (["--epsilon", "1", "-o", "f.parquet"], "(--people N), or agree"),
+    (["--epsilon", "1", "-o", "f.parquet", "--people", "all"], "(--people-are-public)"),
+    (["--epsilon", "1", "-o", "f.parquet", "--people", "39999"], "more people than the 39,999"),
+    (["--epsilon", "1", "--preview", "1", "--bits", "9.5"], "Bits is 9.5"),
+    (["--epsilon", "1", "--preview", "1", "--shard", "20", "--corrupt", "0.8"], "honest"),
+])  # fmt: skip
+def test_what_cannot_be_is_refused(more, says, city, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main(["federated", city, *more]) == 2
     assert says in capsys.readouterr().err
     assert not (tmp_path / "f.parquet").exists()
 
 
-def test_a_city_that_is_not_there_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_city_that_is_not_there_is_refused(capsys):
     assert main(["federated", "atlantis", "--epsilon", "1", "--preview", "1"]) == 2
     assert "no city" in capsys.readouterr().err

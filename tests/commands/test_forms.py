@@ -1,7 +1,5 @@
 """Figures for programs, what comes on standard input, what a file is, completion: C6."""
 
-from __future__ import annotations
-
 import io
 import json
 import os
@@ -40,7 +38,7 @@ pytestmark = pytest.mark.usefixtures("here")
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def here(tmp_path, monkeypatch):
     """A folder with points, their counts and a map, in which commands run."""
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(3)
@@ -53,7 +51,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def piped(monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes], None]:
+def piped(monkeypatch):
     """Put bytes on standard input."""
 
     def put(content: bytes) -> None:
@@ -80,7 +78,7 @@ def said(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> 
     return err if code else out
 
 
-def test_answers_are_the_same_in_every_form(capsys: pytest.CaptureFixture[str]) -> None:
+def test_answers_are_the_same_in_every_form(capsys):
     release = Release.load("map.parquet")
     boxes = np.array([[-1000, -900, 500, 600], [0, 0, 1500, 1500]], float)
     wanted = release.answer(boxes)
@@ -112,9 +110,7 @@ def test_answers_are_the_same_in_every_form(capsys: pytest.CaptureFixture[str]) 
         assert printed == Path(f"a.{form}").read_text()
 
 
-def test_polygons_and_trips_have_every_form_that_can_hold_them(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_polygons_and_trips_have_every_form_that_can_hold_them(capsys):
     grid = Release.load("map.parquet").grid
     shapes = geopandas.GeoDataFrame(
         {"name": ["mine"]}, geometry=geopandas.points_from_xy([0], [0]).buffer(700), crs=grid.crs
@@ -140,9 +136,7 @@ def test_polygons_and_trips_have_every_form_that_can_hold_them(
 
 
 @pytest.mark.parametrize("typed", [False, True], ids=["of a file", "typed"])
-def test_rectangles_in_degrees_are_asked_as_they_lie_on_the_map(
-    capsys: pytest.CaptureFixture[str], typed: bool
-) -> None:
+def test_rectangles_in_degrees_are_asked_as_they_lie_on_the_map(capsys, typed):
     # Far from the middle, at 60 degrees, the box around this one is larger by a thirtieth.
     edges = (9.7, 60.12, 10.3, 60.13)
     grid = Grid.around(10.0, 60.0, "40km", shape=100)
@@ -161,16 +155,14 @@ def test_rectangles_in_degrees_are_asked_as_they_lie_on_the_map(
     assert row["value"] > 1.02 * release.answer(thin).value[0]
 
 
-def test_polygons_off_the_map_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_polygons_off_the_map_are_told(capsys):
     far = geopandas.GeoDataFrame(geometry=[shapely.box(0, 0, 1, 1)], crs=4326)
     far.to_file("far.geojson")
     assert main(["answer", "map.parquet", "--polygons", "far.geojson"]) == 0
     assert "1 polygon lies outside the map" in capsys.readouterr().err
 
 
-def test_an_ending_and_a_format_that_contradict_each_other_are_refused(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_an_ending_and_a_format_that_contradict_each_other_are_refused(capsys):
     asked = ["answer", "map.parquet", *BOXES]
     assert ".gpkg or" not in said(capsys, *asked, "-o", "x.xlsx", code=2).split("name it")[0]
     assert "not written as csv" in said(capsys, *asked, "-o", "x.gpkg", "--format", "csv", code=2)
@@ -179,7 +171,7 @@ def test_an_ending_and_a_format_that_contradict_each_other_are_refused(
 
 
 @pytest.mark.parametrize("form", ["csv", "json"])
-def test_tables_are_printed_for_programs(capsys: pytest.CaptureFixture[str], form: str) -> None:
+def test_tables_are_printed_for_programs(capsys, form):
     def frame(*arguments: str) -> pd.DataFrame:
         text = said(capsys, *arguments, "--format", form)
         return pd.DataFrame(json.loads(text)) if form == "json" else pd.read_csv(io.StringIO(text))
@@ -198,9 +190,7 @@ def test_tables_are_printed_for_programs(capsys: pytest.CaptureFixture[str], for
     assert {"mechanism", "metric", "value"} <= set(runs)
 
 
-def test_points_and_boxes_come_on_standard_input(
-    capsys: pytest.CaptureFixture[str], piped: Callable[[bytes], None]
-) -> None:
+def test_points_and_boxes_come_on_standard_input(capsys, piped):
     piped(Path("points.csv").read_bytes())
     # A pipe has no name, which the counts keep.
     said(capsys, "count", "-", *HERE, "-o", "again", "--population", "points")
@@ -228,10 +218,7 @@ def test_points_and_boxes_come_on_standard_input(
     assert [row["name"] for row in json.loads(done.stdout)] == ["Q1", "Q2"]
 
 
-def test_what_came_on_standard_input_is_gone_at_the_end(
-    here: Path, capsys: pytest.CaptureFixture[str], piped: Callable[[bytes], None],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+def test_what_came_on_standard_input_is_gone_at_the_end(here, capsys, piped, monkeypatch):
     folder = here / "temporary"
     folder.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(folder))
@@ -242,9 +229,7 @@ def test_what_came_on_standard_input_is_gone_at_the_end(
     assert list(folder.iterdir()) == []
 
 
-def test_standard_input_is_read_once_and_must_hold_something(
-    capsys: pytest.CaptureFixture[str], piped: Callable[[bytes], None]
-) -> None:
+def test_standard_input_is_read_once_and_must_hold_something(capsys, piped):
     piped(b"x")
     assert "read once" in said(capsys, "answer", "-", "--rectangles", "-", code=2)
     piped(b"lon,lat\n13.4,52.5\n")
@@ -253,7 +238,7 @@ def test_standard_input_is_read_once_and_must_hold_something(
     assert "Nothing came in" in said(capsys, "answer", "map.parquet", "--rectangles", "-", code=2)
 
 
-def test_info_says_what_releases_of_every_kind_are(capsys: pytest.CaptureFixture[str]) -> None:
+def test_info_says_what_releases_of_every_kind_are(capsys):
     def info(path: str) -> dict[str, object]:
         table = said(capsys, "info", path)
         found = json.loads(said(capsys, "info", path, "--format", "json"))
@@ -291,9 +276,7 @@ def test_info_says_what_releases_of_every_kind_are(capsys: pytest.CaptureFixture
     assert (of_people["kind"], of_people["unit_of_privacy"]) == ("distributed", "client")
 
 
-def test_info_of_counts_says_what_is_booked_and_no_count(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_info_of_counts_says_what_is_booked_and_no_count(capsys):
     matrix = FrequencyMatrix.from_array([[9, 0], [8, 1]])
     Ledger().book(matrix.key, 10**11, "ug")
     from explorer.points.counts_file import load_counts, save_counts
@@ -306,7 +289,7 @@ def test_info_of_counts_says_what_is_booked_and_no_count(
     assert total not in said(capsys, "info", "kept.exact.parquet")
 
 
-def test_info_refuses_what_is_no_release(capsys: pytest.CaptureFixture[str]) -> None:
+def test_info_refuses_what_is_no_release(capsys):
     assert "not a release" in said(capsys, "info", "points.csv", code=2)
     assert "no file nix" in said(capsys, "info", "nix", code=2)
     # What `save` writes for other tools is named as such, not as a file of another command.
@@ -315,15 +298,13 @@ def test_info_refuses_what_is_no_release(capsys: pytest.CaptureFixture[str]) -> 
         assert "A map is asked as Parquet" in said(capsys, *command, code=2)
 
 
-def test_degrees_as_typed_are_refused_with_the_flag(capsys: pytest.CaptureFixture[str]) -> None:
+def test_degrees_as_typed_are_refused_with_the_flag(capsys):
     typed = ["--rectangle", "13.39", "52.49", "13.41", "52.51"]
     assert "--lonlat" in said(capsys, "answer", "map.parquet", *typed, code=2)
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_every_shell_completes_commands_flags_and_mechanisms(
-    shell: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_shell_completes_commands_flags_and_mechanisms(shell, capsys):
     script = said(capsys, "completion", shell)
     for each in (*COMMANDS, *all_mechanisms()):
         assert each in script
@@ -333,7 +314,7 @@ def test_every_shell_completes_commands_flags_and_mechanisms(
             assert re.search(rf"\b{re.escape(flag(name).lstrip('-'))}\b", script), name
 
 
-def test_bash_completes_what_was_begun(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bash_completes_what_was_begun(tmp_path, capsys):
     script = tmp_path / "complete.bash"
     script.write_text(said(capsys, "completion", "bash"))
 
@@ -353,22 +334,17 @@ def test_bash_completes_what_was_begun(tmp_path: Path, capsys: pytest.CaptureFix
     assert kinds == ["kd-standard", "kd-hybrid", "kd-cell"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (["mechanisms", "hft"], "There is no mechanism 'hft' here: did you mean 'htf'?"),
-        (["cities", "--download", "new-yrok"], "did you mean 'new-york"),
-        (["release", "--city", "madup", "--epsilon", "1", "-o", "x.parquet"], "'madeup'?"),
-    ],
-)
-def test_a_mistyped_name_is_answered_with_the_one_that_was_meant(
-    capsys: pytest.CaptureFixture[str], arguments: list[str], sentence: str
-) -> None:
+@pytest.mark.parametrize(("arguments", "sentence"), [
+    (["mechanisms", "hft"], "There is no mechanism 'hft' here: did you mean 'htf'?"),
+    (["cities", "--download", "new-yrok"], "did you mean 'new-york"),
+    (["release", "--city", "madup", "--epsilon", "1", "-o", "x.parquet"], "'madeup'?"),
+])  # fmt: skip
+def test_a_mistyped_name_is_answered_with_the_one_that_was_meant(capsys, arguments, sentence):
     assert sentence in said(capsys, *arguments, code=2)
     assert nearest("zzz", ["htf"]) == ""
 
 
-def test_the_whole_job_is_three_commands(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_whole_job_is_three_commands(capsys):
     """Count, evaluate on boxes of one's own, release and answer polygons."""
     grid = Release.load("map.parquet").grid
     squares = geopandas.GeoDataFrame(
@@ -401,7 +377,7 @@ def _until(true: Callable[[], object]) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="no shell outlives the process there")
-def test_nothing_of_standard_input_is_left_when_the_command_is_killed(here: Path) -> None:
+def test_nothing_of_standard_input_is_left_when_the_command_is_killed(here):
     folder = here / "temporary"
     folder.mkdir()
     command = subprocess.Popen(
@@ -409,7 +385,6 @@ def test_nothing_of_standard_input_is_left_when_the_command_is_killed(here: Path
         stdin=subprocess.PIPE,
         env={**os.environ, "TMPDIR": str(folder)},
     )
-    assert command.stdin is not None
     command.stdin.write(b"lon,lat\n" + b"13.4,52.5\n" * 20_000)
     command.stdin.flush()
     _until(lambda: any(f.stat().st_size for f in folder.glob("*/standard-input*")))
@@ -419,9 +394,7 @@ def test_nothing_of_standard_input_is_left_when_the_command_is_killed(here: Path
     _until(lambda: not [*folder.iterdir()])
 
 
-def test_standard_input_is_read_where_there_is_no_shell(
-    here: Path, piped: Callable[[bytes], None], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_standard_input_is_read_where_there_is_no_shell(here, piped, monkeypatch):
     def none(*_: object, **__: object) -> None:
         raise FileNotFoundError("/bin/sh")
 

@@ -1,7 +1,5 @@
 """Every file that a command writes: no room and no right are one sentence, what is there stays."""
 
-from __future__ import annotations
-
 import base64
 import json
 import os
@@ -90,7 +88,7 @@ Path("told.json").write_text(json.dumps(told))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of a process")
-def test_without_room_every_command_says_so_and_its_older_file_stays(tmp_path: Path) -> None:
+def test_without_room_every_command_says_so_and_its_older_file_stays(tmp_path):
     asked = [sys.executable, "-c", _NO_ROOM, str(tmp_path)]
     done = subprocess.run(
         asked,
@@ -124,9 +122,7 @@ def read_only(folder: Path) -> Iterator[None]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="users, permissions and /sys")
-def test_a_read_only_folder_is_one_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_read_only_folder_is_one_sentence(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     made(tmp_path)
     assert main([*COMMANDS[1][:-1], "a.parquet"]) == 0
@@ -140,8 +136,8 @@ def test_a_read_only_folder_is_one_sentence(
 
 
 def test_a_release_that_is_drawn_while_its_ledger_is_lost_is_saved_and_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+    tmp_path, monkeypatch, capsys
+):
     monkeypatch.chdir(tmp_path)
     made(tmp_path)
     book, ledger = Ledger.book, tmp_path / "ledger.sqlite3"
@@ -189,7 +185,7 @@ def search(content: bytes, where: str) -> None:
             assert form not in content, f"{number} as {form!r} in {where}"
 
 
-def test_the_search_finds_every_form() -> None:
+def test_the_search_finds_every_form():
     number = int(CANARIES[5])
     for content in (
         f"of {number:,} people".encode(),
@@ -204,7 +200,7 @@ def test_the_search_finds_every_form() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of a process")
-def test_no_exact_count_is_in_what_commands_print_log_or_leave(tmp_path: Path) -> None:
+def test_no_exact_count_is_in_what_commands_print_log_or_leave(tmp_path):
     """Points with weights: cells of 8 x 8 whose counts are the canaries."""
     centres = (np.arange(8) + 0.5 - 4) * 1000
     x, y = (each.ravel() for each in np.meshgrid(centres, centres))

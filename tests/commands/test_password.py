@@ -8,7 +8,7 @@ from explorer.app.work.passwords import read_passwords
 from explorer.cli import main
 
 
-def test_a_line_lets_in_who_knows_the_password(tmp_path, capsys, monkeypatch) -> None:
+def test_a_line_lets_in_who_knows_the_password(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO("a secret: with spaces \nmore\n"))
     assert main(["password", "ada"]) == 0
     said = capsys.readouterr()
@@ -23,7 +23,7 @@ def test_a_line_lets_in_who_knows_the_password(tmp_path, capsys, monkeypatch) ->
     ("name", "typed", "sentence"),
     [("ada lovelace", "x\n", "not a name"), ("ada", "\n", "empty"), ("ada", "", "empty")],
 )
-def test_what_is_none_is_refused(name, typed, sentence, capsys, monkeypatch) -> None:
+def test_what_is_none_is_refused(name, typed, sentence, capsys, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO(typed))
     assert main(["password", name]) == 2
     said = capsys.readouterr()
@@ -31,7 +31,7 @@ def test_what_is_none_is_refused(name, typed, sentence, capsys, monkeypatch) -> 
     assert said.out == ""
 
 
-def test_on_a_terminal_it_is_typed_twice_and_not_shown(capsys, monkeypatch) -> None:
+def test_on_a_terminal_it_is_typed_twice_and_not_shown(capsys, monkeypatch):
     class Terminal(io.StringIO):
         def isatty(self) -> bool:
             return True

@@ -1,7 +1,5 @@
 """A second Ctrl-C gives a booked release up, whenever it comes."""
 
-from __future__ import annotations
-
 import signal
 
 import pytest
@@ -11,9 +9,7 @@ from explorer.privacy.ledger import Ledger
 
 
 @pytest.mark.parametrize("while_writing", [1, 2])
-def test_an_interrupt_that_comes_while_the_ledger_writes(
-    tmp_path, monkeypatch, while_writing: int
-) -> None:
+def test_an_interrupt_that_comes_while_the_ledger_writes(tmp_path, monkeypatch, while_writing):
     monkeypatch.setenv("EXPLORER_LEDGER", str(tmp_path / "ledger.db"))
     write, reached = Ledger.book, []
 
@@ -38,7 +34,7 @@ def test_an_interrupt_that_comes_while_the_ledger_writes(
     assert len(payment.rows()) == 1
 
 
-def test_a_second_interrupt_while_the_first_is_answered(tmp_path, monkeypatch) -> None:
+def test_a_second_interrupt_while_the_first_is_answered(tmp_path, monkeypatch):
     monkeypatch.setenv("EXPLORER_LEDGER", str(tmp_path / "ledger.db"))
     said = []
 

@@ -1,7 +1,5 @@
 """No command, refusal or parameter speaks in the idioms of this house: the code's own are read."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from pathlib import Path
@@ -49,7 +47,7 @@ def printed(source: str) -> Iterator[str]:
             yield node.value
 
 
-def test_no_refusal_help_or_label_speaks_in_idioms() -> None:
+def test_no_refusal_help_or_label_speaks_in_idioms():
     found, read = [], 0
     for path in sorted(PACKAGE.rglob("*.py")):
         is_command = path.parent.name == "commands"
@@ -61,13 +59,13 @@ def test_no_refusal_help_or_label_speaks_in_idioms() -> None:
     assert read > 500, "the package was not read"
 
 
-def test_no_kept_text_speaks_in_idioms() -> None:
+def test_no_kept_text_speaks_in_idioms():
     files = sorted(kept.TEXTS.glob("*.txt"))
     assert files
     assert [path.name for path in files if UNWANTED.search(path.read_text("utf8"))] == []
 
 
-def test_the_check_reads_what_is_there() -> None:
+def test_the_check_reads_what_is_there():
     source = '"""Told."""\nraise errors.InputError(f"The {x} is told " "by it.")\n'
     assert list(said(source)) == ["The ", " is told by it."]
     assert list(printed('def f():\n    """Told."""\n    note("dice")')) == ["dice"]

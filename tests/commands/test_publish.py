@@ -1,7 +1,5 @@
 """`dp-explorer publish`, `verify` and `ledger`: one draw, once, as a folder that others check."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -32,7 +30,7 @@ DRAW = [*HERE, "--mechanism", "quadtree", "--epsilon", "0.5"]
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def here(tmp_path, monkeypatch):
     """A folder with points and what is said of them, in which commands run."""
     monkeypatch.chdir(tmp_path)
     inputs(tmp_path)
@@ -59,7 +57,7 @@ def rows() -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(out.getvalue())))
 
 
-def test_what_is_published_holds_and_is_booked_once(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_published_holds_and_is_booked_once(capsys):
     publish("--about", "about.yaml", "-o", "out")
     out, err = capsys.readouterr()
     assert "Published as out." in out
@@ -77,7 +75,7 @@ def test_what_is_published_holds_and_is_booked_once(capsys: pytest.CaptureFixtur
     assert str(row.token) not in Path("out/manifest.json").read_text()
 
 
-def test_what_a_person_says_is_asked_once(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_a_person_says_is_asked_once(capsys):
     said = refusal(capsys, "publish", "riders.csv", *DRAW, "-o", "out")
     assert "curator (who publishes it" in said
     assert Ledger().rows() == []
@@ -93,7 +91,7 @@ def test_what_a_person_says_is_asked_once(capsys: pytest.CaptureFixture[str]) ->
     assert spent == 5 * 10**11
 
 
-def test_boxes_of_a_persons_own_stand_in_the_report() -> None:
+def test_boxes_of_a_persons_own_stand_in_the_report():
     Path("boxes.csv").write_text("name,x0,y0,x1,y1\nOld town,-3000,-3000,2000,1000\n")
     publish("--about", "about.yaml", "-o", "out", "--boxes", "boxes.csv")
     release = Release.load("out/release.parquet")
@@ -103,22 +101,17 @@ def test_boxes_of_a_persons_own_stand_in_the_report() -> None:
     assert f"{value:,.0f}" in text
 
 
-@pytest.mark.parametrize(
-    ("more", "words"),
-    [
-        (["--epsilon", "0"], "psilon"),
-        (["--sector", "Fishing"], "choose one of"),
-        (["--about", "nowhere.yaml"], "cannot be read"),
-        (["-o", "nowhere/out"], "make it first"),
-        (["-o", "riders.csv"], "exists already"),
-        (["--boxes", "nowhere.csv"], "nowhere.csv"),
-        (["--key", "riders.csv"], "no publisher's key"),
-        (["--population", ""], "population"),
-    ],
-)
-def test_what_is_wrong_is_said_before_anything_is_booked(
-    more: list[str], words: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.mark.parametrize(("more", "words"), [
+    (["--epsilon", "0"], "psilon"),
+    (["--sector", "Fishing"], "choose one of"),
+    (["--about", "nowhere.yaml"], "cannot be read"),
+    (["-o", "nowhere/out"], "make it first"),
+    (["-o", "riders.csv"], "exists already"),
+    (["--boxes", "nowhere.csv"], "nowhere.csv"),
+    (["--key", "riders.csv"], "no publisher's key"),
+    (["--population", ""], "population"),
+])  # fmt: skip
+def test_what_is_wrong_is_said_before_anything_is_booked(more, words, capsys):
     base = ["publish", "riders.csv", *DRAW, "--about", "about.yaml", "-o", "out"]
     assert main([*base, *more]) == 2
     assert words in capsys.readouterr().err.splitlines()[-1]
@@ -126,7 +119,7 @@ def test_what_is_wrong_is_said_before_anything_is_booked(
     assert not Path("out").exists()
 
 
-def test_counts_without_a_place_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+def test_counts_without_a_place_are_refused(capsys):
     from explorer.points.counts_file import save_counts
     from explorer.points.matrix import FrequencyMatrix
 
@@ -136,9 +129,7 @@ def test_counts_without_a_place_are_refused(capsys: pytest.CaptureFixture[str]) 
     assert Ledger().rows() == []
 
 
-def test_a_changed_folder_has_exit_code_one_and_what_is_none_two(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_changed_folder_has_exit_code_one_and_what_is_none_two(capsys):
     publish("--about", "about.yaml", "-o", "out")
     capsys.readouterr()
     assert main(["publish", "--public-key"]) == 0
@@ -161,9 +152,7 @@ def test_a_changed_folder_has_exit_code_one_and_what_is_none_two(
     assert "public key" in refusal(capsys, "verify", "out", "--key", "riders.csv")
 
 
-def test_the_ledger_says_what_was_spent_for_which_file(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_ledger_says_what_was_spent_for_which_file(monkeypatch, capsys):
     monkeypatch.setenv("EXPLORER_EPSILON_CAP", "2")
     publish("--about", "about.yaml", "-o", "out")
     assert main(["release", "riders.csv", *DRAW, "-o", "map.parquet"]) == 0
@@ -260,7 +249,7 @@ WANTED = ["publish", "riders.csv", *DRAW, "--about", "about.yaml", "-o", "out"]
 
 
 @pytest.fixture(scope="module")
-def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def killed(tmp_path_factory):
     """A folder for each moment, as the process left it that was killed then."""
     base = tmp_path_factory.mktemp("killed")
     inputs(base)
@@ -272,12 +261,7 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="forks of Linux")
 @pytest.mark.parametrize("number", range(len(MOMENTS)), ids=list(MOMENTS))
-def test_a_process_that_is_killed_loses_budget_at_most(
-    number: int,
-    killed: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_process_that_is_killed_loses_budget_at_most(number, killed, monkeypatch, capsys):
     monkeypatch.chdir(killed / str(number))
     monkeypatch.setenv("EXPLORER_LEDGER", str(killed / str(number) / "ledger.sqlite3"))
     left = list(MOMENTS.values())[number]
@@ -316,9 +300,7 @@ def test_a_process_that_is_killed_loses_budget_at_most(
     assert sorted(seen) == ["ledger.about", "ledger.drawn", "out"]
 
 
-def test_no_room_for_the_folder_keeps_what_was_drawn(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_no_room_for_the_folder_keeps_what_was_drawn(monkeypatch, capsys):
     from explorer.publish import directory
 
     def full(*_: object) -> None:
@@ -341,8 +323,8 @@ OLD = ROOT / "tests" / "golden" / "ledger-2"
 
 
 def test_an_older_folder_is_said_to_tell_too_much_and_is_published_anew_for_nothing(
-    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+    here, capsys, monkeypatch
+):
     shutil.copytree(OLD, here / "old")
     monkeypatch.setenv("EXPLORER_LEDGER", str(here / "old" / "ledger.sqlite3"))
     monkeypatch.setenv("EXPLORER_EPSILON_CAP", "0.1")
@@ -366,18 +348,13 @@ def test_an_older_folder_is_said_to_tell_too_much_and_is_published_anew_for_noth
     assert main(["publish", "--again", "new", "-o", "newer"]) == 0
 
 
-@pytest.mark.parametrize(
-    ("more", "words"),
-    [
-        (["-o", "new"], "EXPLORER_LEDGER"),
-        (["-o", "new", "--epsilon", "1"], "leave it out"),
-        ([], "name it with -o"),
-        (["-o", "old"], "exists already"),
-    ],
-)
-def test_what_cannot_be_published_anew_is_said(
-    here: Path, capsys: pytest.CaptureFixture[str], more: list[str], words: str
-) -> None:
+@pytest.mark.parametrize(("more", "words"), [
+    (["-o", "new"], "EXPLORER_LEDGER"),
+    (["-o", "new", "--epsilon", "1"], "leave it out"),
+    ([], "name it with -o"),
+    (["-o", "old"], "exists already"),
+])  # fmt: skip
+def test_what_cannot_be_published_anew_is_said(here, capsys, more, words):
     """Here the ledger is another one."""
     shutil.copytree(OLD / "two", here / "old")
     assert words in refusal(capsys, "publish", "--again", "old", *more)

@@ -1,7 +1,5 @@
 """`dp-explorer release`: the release of the Python API, booked, and nothing exact on screen."""
 
-from __future__ import annotations
-
 import io
 import re
 import sys
@@ -32,7 +30,7 @@ N = 4_711
 
 
 @pytest.fixture
-def points(tmp_path: Path) -> str:
+def points(tmp_path):
     """A CSV of N points on the map, and of 913 rows without a place."""
     rng = np.random.default_rng(1)
     lon, lat = LON + rng.normal(0, 0.02, N), LAT + rng.normal(0, 0.02, N)
@@ -44,14 +42,14 @@ def points(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def map_file(points: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
+def map_file(points, tmp_path, capsys):
     path = str(tmp_path / "map.parquet")
     assert main(["release", points, *HERE, "--epsilon", "1", "--preview", "7", "-o", path]) == 0
     capsys.readouterr()
     return path
 
 
-def test_release_is_that_of_the_python_api(map_file: str, points: str) -> None:
+def test_release_is_that_of_the_python_api(map_file, points):
     matrix = GRID.count(read_points(points))
     expected = HTF(epsilon=1).release(matrix, rng=7)
     release = Release.load(map_file)
@@ -61,7 +59,7 @@ def test_release_is_that_of_the_python_api(map_file: str, points: str) -> None:
     assert np.array_equal(release.boxes(), expected.boxes())
 
 
-def test_flags_reach_the_mechanism(points: str, tmp_path: Path) -> None:
+def test_flags_reach_the_mechanism(points, tmp_path):
     path = tmp_path / "map.parquet"
     typed = "--height 7 --T 2 --stop-rule per-epsilon --stop-factor 1e1 --split-rule all-cuts"
     more = ["--inference", "Least Squares", "--stop-extent", "4.0", "--first-axis", "longer"]
@@ -78,9 +76,7 @@ def test_flags_reach_the_mechanism(points: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("key", all_mechanisms())
-def test_help_shows_the_parameters_of_the_named_mechanism_alone(
-    key: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_help_shows_the_parameters_of_the_named_mechanism_alone(key, capsys):
     with pytest.raises(SystemExit):
         main(["release", "--mechanism", key, "--help"])
     shown = " ".join(capsys.readouterr().out.split()).replace("- ", "-")
@@ -92,9 +88,7 @@ def test_help_shows_the_parameters_of_the_named_mechanism_alone(
         assert told in shown, name
 
 
-def test_help_without_a_mechanism_says_where_parameters_are(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_help_without_a_mechanism_says_where_parameters_are(capsys):
     with pytest.raises(SystemExit):
         main(["release", "--help"])
     shown = " ".join(capsys.readouterr().out.split())
@@ -104,7 +98,7 @@ def test_help_without_a_mechanism_says_where_parameters_are(
 
 
 @pytest.mark.parametrize("key", all_mechanisms())
-def test_every_mechanism_releases_with_all_its_flags(key: str, points: str, tmp_path: Path) -> None:
+def test_every_mechanism_releases_with_all_its_flags(key, points, tmp_path):
     path = tmp_path / "map.parquet"
     chosen = all_mechanisms()[key]
     typed: list[str] = []
@@ -119,9 +113,7 @@ def test_every_mechanism_releases_with_all_its_flags(key: str, points: str, tmp_
     assert dict(release.parameters) == {n: chosen.param[n].default for n in chosen.tunables()}
 
 
-def test_a_release_is_booked_and_told(
-    points: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_release_is_booked_and_told(points, tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("EXPLORER_EPSILON_CAP", "0.5")
     for number, spent in enumerate(["0.2 spent", "0.4 spent"]):
         path = tmp_path / f"map{number}.parquet"
@@ -141,9 +133,7 @@ def test_a_release_is_booked_and_told(
     assert [row.units for row in Ledger().rows()] == [to_units(0.2)] * 2
 
 
-def test_previews_and_no_ledger_book_nothing(
-    points: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_previews_and_no_ledger_book_nothing(points, tmp_path, capsys):
     assert main(["release", points, *HERE, "--epsilon", "1", "--preview", "3"]) == 0
     out = capsys.readouterr().out
     assert "must not be published" in out
@@ -154,7 +144,7 @@ def test_previews_and_no_ledger_book_nothing(
     assert not Ledger().path.exists()
 
 
-def test_nothing_printed_is_an_exact_count(points: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_printed_is_an_exact_count(points, capsys):
     assert main(["release", points, *HERE, "--epsilon", "0.1", "--preview", "7"]) == 0
     out, err = capsys.readouterr()
     assert "Some rows at longitude 0, latitude 0" in err
@@ -167,7 +157,7 @@ def test_nothing_printed_is_an_exact_count(points: str, capsys: pytest.CaptureFi
     assert str(exact) not in found
 
 
-def test_users_are_protected_when_asked_for(points: str, tmp_path: Path) -> None:
+def test_users_are_protected_when_asked_for(points, tmp_path):
     path = tmp_path / "map.parquet"
     arguments = ["--user", "who", "--contribution-bound", "2", "--epsilon", "1", "--preview", "1"]
     assert main(["release", points, *HERE, *arguments, "-o", str(path)]) == 0
@@ -177,7 +167,7 @@ def test_users_are_protected_when_asked_for(points: str, tmp_path: Path) -> None
     assert abs(release.total - 600) < 300
 
 
-def test_extents_of_each_kind(points: str, tmp_path: Path) -> None:
+def test_extents_of_each_kind(points, tmp_path):
     path = str(tmp_path / "map.parquet")
     common = ["--epsilon", "1", "--preview", "1", "--overwrite", "-o", path]
 
@@ -200,7 +190,7 @@ def test_extents_of_each_kind(points: str, tmp_path: Path) -> None:
     assert Release.load(path).grid.shape == (1024, 1024)
 
 
-def test_a_city_of_the_catalogue(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_city_of_the_catalogue(capsys):
     arguments = ["--city", "madeup", "--shape", "128", "--mechanism", "uniform"]
     assert main(["release", *arguments, "--epsilon", "1", "--preview", "1"]) == 0
     assert "128 x 128 cells" in capsys.readouterr().out
@@ -291,15 +281,13 @@ BAD_RELEASES = {
 
 
 @pytest.mark.parametrize("name", BAD_RELEASES)
-def test_a_bad_release_is_one_sentence_and_costs_nothing(
-    name: str, points: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_bad_release_is_one_sentence_and_costs_nothing(name, points, capsys):
     line, why = BAD_RELEASES[name]
     assert why in refusal(capsys, *typed(line, P=[points], HERE=HERE))
     assert not Ledger().path.exists()
 
 
-def test_advice_is_given_as_flags(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_advice_is_given_as_flags(tmp_path, capsys):
     path = tmp_path / "trips.csv"
     path.write_text("o_lon,o_lat,d_lon,d_lat\n1,2,3,4\n")
     sentence = refusal(capsys, "release", str(path), *HERE, "--epsilon", "1", "--preview", "1")
@@ -309,9 +297,7 @@ def test_advice_is_given_as_flags(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "--lon lat, --lat lon" in sentence
 
 
-def test_a_file_of_no_points_is_refused_without_counts(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_of_no_points_is_refused_without_counts(tmp_path, capsys):
     path = tmp_path / "nobody.csv"
     path.write_text("lon,lat\n" + "0,0\n" * 47)
     sentence = refusal(capsys, "release", str(path), *HERE, "--epsilon", "1", "--preview", "1")
@@ -319,7 +305,7 @@ def test_a_file_of_no_points_is_refused_without_counts(
     assert "47" not in sentence
 
 
-def test_flags_without_effect_are_told(points: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_flags_without_effect_are_told(points, capsys):
     arguments = ["--epsilon", "1", "--preview", "1", "--stop-factor", "4", "--T", "2"]
     assert main(["release", points, *HERE, *arguments]) == 0
     err = capsys.readouterr().err
@@ -327,9 +313,7 @@ def test_flags_without_effect_are_told(points: str, capsys: pytest.CaptureFixtur
     assert "--T has" not in err
 
 
-def test_a_file_is_replaced_only_when_asked_for(
-    points: str, map_file: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_is_replaced_only_when_asked_for(points, map_file, capsys):
     before = Path(map_file).read_bytes()
     arguments = ["release", points, *HERE, "--epsilon", "1", "-o", map_file]
     assert "--overwrite" in refusal(capsys, *arguments)
@@ -340,9 +324,7 @@ def test_a_file_is_replaced_only_when_asked_for(
 
 
 @pytest.mark.parametrize("name", ["points.parquet", "boundary.parquet"])
-def test_what_is_read_is_never_replaced(
-    name: str, points: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_read_is_never_replaced(name, points, tmp_path, capsys):
     path = tmp_path / name
     if name.startswith("points"):
         path.write_bytes(Path(points).read_bytes())
@@ -358,8 +340,8 @@ def test_what_is_read_is_never_replaced(
 
 
 def test_one_population_has_one_cap_over_extents_shapes_and_copies(
-    points: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+    points, tmp_path, capsys, monkeypatch
+):
     monkeypatch.setenv("EXPLORER_EPSILON_CAP", "0.5")
     copy = tmp_path / "elsewhere" / "Points.csv"
     copy.parent.mkdir()
@@ -383,8 +365,8 @@ def test_one_population_has_one_cap_over_extents_shapes_and_copies(
 
 
 def test_a_release_that_cannot_be_saved_is_kept_beside_the_ledger(
-    points: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+    points, tmp_path, capsys, monkeypatch
+):
     save, path = Release.save, tmp_path / "map.parquet"
 
     def full(release: Release, where: Path) -> None:
@@ -402,9 +384,7 @@ def test_a_release_that_cannot_be_saved_is_kept_beside_the_ledger(
     assert not path.exists()
 
 
-def test_a_weight_without_a_user_says_what_is_protected(
-    points: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_weight_without_a_user_says_what_is_protected(points, capsys):
     asked = [*HERE, "--mechanism", "uniform", "--epsilon", "1", "--preview", "1"]
     assert main(["release", points, *asked, "--weight", "who"]) == 0
     assert "a row of weight 50 has 50 times epsilon" in capsys.readouterr().err
@@ -413,13 +393,11 @@ def test_a_weight_without_a_user_says_what_is_protected(
 
 
 @pytest.mark.parametrize(("text", "metres"), [("20km", 2e4), ("1.5 KM", 1500), ("5e2m", 500)])
-def test_lengths(text: str, metres: float) -> None:
+def test_lengths(text, metres):
     assert as_metres(text, "--size") == metres
 
 
-def test_a_long_release_has_a_bar_in_a_terminal(
-    points: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_long_release_has_a_bar_in_a_terminal(points, tmp_path, monkeypatch):
     class Terminal(io.StringIO):
         def isatty(self) -> bool:
             return True
@@ -432,7 +410,7 @@ def test_a_long_release_has_a_bar_in_a_terminal(
     assert "Drawing Identity" in shown.getvalue()
 
 
-def test_what_takes_long_says_so_before_it_is_booked(points, monkeypatch, tmp_path) -> None:
+def test_what_takes_long_says_so_before_it_is_booked(points, monkeypatch, tmp_path):
     monkeypatch.setattr(duration, "MANY", 4_000)
     order = []
     monkeypatch.setattr("explorer.commands.drawing.note", order.append)

@@ -1,7 +1,5 @@
 """dp-explorer scenario, and the scenario that the server begins with."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -21,7 +19,7 @@ def file(tmp_path):
     return str(path)
 
 
-def test_it_prints_a_script_that_runs(file, capsys) -> None:
+def test_it_prints_a_script_that_runs(file, capsys):
     assert main(["scenario", file]) == 0
     text = capsys.readouterr().out
     assert text == to_python(ONE)
@@ -30,14 +28,14 @@ def test_it_prints_a_script_that_runs(file, capsys) -> None:
     assert names["release"].n_leaves == 25
 
 
-def test_it_prints_a_link_for_the_page(file, capsys) -> None:
+def test_it_prints_a_link_for_the_page(file, capsys):
     assert main(["scenario", file, "--to", "link"]) == 0
     page, _, link = capsys.readouterr().out.strip().partition("?s=")
     assert page == "explore"
     assert Scenario.from_link(link) == ONE
 
 
-def test_a_scenario_of_trips_is_a_script_and_a_link_of_their_page(tmp_path, capsys) -> None:
+def test_a_scenario_of_trips_is_a_script_and_a_link_of_their_page(tmp_path, capsys):
     trips = Scenario(page="trips", side=16, mechanisms=["uniform"], seed=3)
     path = tmp_path / "trips.yaml"
     path.write_text(trips.to_yaml(), "utf8")
@@ -47,7 +45,7 @@ def test_a_scenario_of_trips_is_a_script_and_a_link_of_their_page(tmp_path, caps
     assert capsys.readouterr().out == f"trips?s={trips.to_link()}\n"
 
 
-def test_it_saves_a_notebook_and_replaces_nothing_unasked(file, tmp_path, capsys) -> None:
+def test_it_saves_a_notebook_and_replaces_nothing_unasked(file, tmp_path, capsys):
     out = tmp_path / "one.ipynb"
     command = ["scenario", file, "--to", "notebook", "-o", str(out)]
     assert main(command) == 0
@@ -59,16 +57,13 @@ def test_it_saves_a_notebook_and_replaces_nothing_unasked(file, tmp_path, capsys
     assert Scenario.from_yaml((tmp_path / "one.yaml").read_text("utf8")) == ONE
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("scenario: 1\nepsilon: 99", "The epsilon of the scenario is 99"),
-        ("scenario: 3", "version 3"),
-        ("just words", "This is not a scenario"),
-        ("scenario: 1\ncity: atlantis", "There is no city 'atlantis' here"),
-    ],
-)
-def test_a_bad_file_is_one_sentence_and_exit_code_2(tmp_path, capsys, text, said) -> None:
+@pytest.mark.parametrize(("text", "said"), [
+    ("scenario: 1\nepsilon: 99", "The epsilon of the scenario is 99"),
+    ("scenario: 3", "version 3"),
+    ("just words", "This is not a scenario"),
+    ("scenario: 1\ncity: atlantis", "There is no city 'atlantis' here"),
+])  # fmt: skip
+def test_a_bad_file_is_one_sentence_and_exit_code_2(tmp_path, capsys, text, said):
     path = tmp_path / "bad.yaml"
     path.write_text(text, "utf8")
     assert main(["scenario", str(path)]) == 2
@@ -77,14 +72,14 @@ def test_a_bad_file_is_one_sentence_and_exit_code_2(tmp_path, capsys, text, said
     assert error.count("\n") == 1
 
 
-def test_a_missing_file_is_named(capsys) -> None:
+def test_a_missing_file_is_named(capsys):
     assert main(["scenario", "nowhere.yaml"]) == 2
     assert "nowhere.yaml could not be read" in capsys.readouterr().err
     assert main(["serve", "--scenario", "nowhere.yaml"]) == 2
     assert "nowhere.yaml could not be read" in capsys.readouterr().err
 
 
-def test_serve_hands_the_scenario_to_the_server(file, monkeypatch, capsys) -> None:
+def test_serve_hands_the_scenario_to_the_server(file, monkeypatch, capsys):
     asked: dict = {}
     monkeypatch.setattr(app_server, "serve", lambda **how: asked.update(how))
     assert main(["serve", "--scenario", file, "--no-open"]) == 0
@@ -93,7 +88,7 @@ def test_serve_hands_the_scenario_to_the_server(file, monkeypatch, capsys) -> No
     assert "names its city" in capsys.readouterr().err
 
 
-def test_the_server_begins_on_the_page_of_the_scenario() -> None:
+def test_the_server_begins_on_the_page_of_the_scenario():
     how = {"port": 0, "open": False, "warm": False, "start": False, "say": lambda _text: None}
     for page, lesson in (("explore", ""), ("compare", ""), ("learn", ""), ("learn", "averaging")):
         one = Scenario(page=page, lesson=lesson, side=256)

@@ -1,7 +1,5 @@
 """What a person says of a CRS, what the file says, and what both advise: refusals are followed."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex
@@ -62,9 +60,7 @@ KINDS = ("assumed geojson", "assumed parquet", "stated parquet", "unknown parque
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_crs_that_is_given_wins_over_what_cannot_be(
-    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_crs_that_is_given_wins_over_what_cannot_be(kind, tmp_path, capsys):
     path = points_file(tmp_path, kind)
     sentence = refusal(capsys, "count", str(path), *HERE.split())
     # What the sentence asks for is done as it says.
@@ -80,9 +76,7 @@ def test_a_crs_that_is_given_wins_over_what_cannot_be(
 
 
 @pytest.mark.parametrize("kind", ["geojson", "parquet"])
-def test_degrees_are_not_taken_as_metres_and_the_advice_helps(
-    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_degrees_are_not_taken_as_metres_and_the_advice_helps(kind, tmp_path, capsys):
     path = tmp_path / f"points.{kind}"
     if kind == "geojson":
         without_label(DEGREES, path)
@@ -94,9 +88,7 @@ def test_degrees_are_not_taken_as_metres_and_the_advice_helps(
     assert re.search(r"^Q1 .* 60\.0$", capsys.readouterr().out, re.MULTILINE)
 
 
-def test_an_honest_crs_and_another_one_are_both_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_honest_crs_and_another_one_are_both_named(tmp_path, capsys):
     path = tmp_path / "points.gpkg"
     geopandas.GeoDataFrame(geometry=METRES).to_file(path)
     sentence = refusal(capsys, "count", str(path), *HERE.split(), "--crs", "EPSG:25832")
@@ -106,9 +98,7 @@ def test_an_honest_crs_and_another_one_are_both_named(
 
 
 @pytest.mark.parametrize("ending", ["gpkg", "parquet"])
-def test_degrees_in_a_file_that_says_metres(
-    ending: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_degrees_in_a_file_that_says_metres(ending, tmp_path, capsys):
     path = tmp_path / f"points.{ending}"
     frame = geopandas.GeoDataFrame(geometry=DEGREES.set_crs(UTM, allow_override=True))
     frame.to_file(path) if ending == "gpkg" else frame.to_parquet(path)
@@ -130,9 +120,7 @@ def side_by_side(path: Path, metres: bool = True, names: tuple[str, str] = ("lng
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_a_projected_crs_takes_columns_in_metres(
-    ending: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_projected_crs_takes_columns_in_metres(ending, tmp_path, capsys):
     path, crs = tmp_path / f"points.{ending}", "EPSG:27700"
     side_by_side(path)
     assert main(["count", str(path), *HERE.split(), "--crs", crs]) == 0
@@ -155,9 +143,7 @@ def test_a_projected_crs_takes_columns_in_metres(
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet", "geojson"])
-def test_degrees_in_columns_of_any_name_are_not_metres(
-    ending: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_degrees_in_columns_of_any_name_are_not_metres(ending, tmp_path, capsys):
     """Registered systems have their origin far from the land that they are for."""
     path = tmp_path / f"points.{ending}"
     frame = pd.DataFrame({"X": np.append(LON, 0.0), "Y": np.append(LAT, 0.0)})
@@ -179,9 +165,7 @@ def test_degrees_in_columns_of_any_name_are_not_metres(
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_columns_of_text_are_refused_with_a_crs_as_without(
-    ending: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_columns_of_text_are_refused_with_a_crs_as_without(ending, tmp_path, capsys):
     path = tmp_path / f"points.{ending}"
     frame = pd.DataFrame({"x": ["north", "south"], "y": ["east", "west"]})
     frame.to_parquet(path) if ending == "parquet" else frame.to_csv(path, index=False)
@@ -191,9 +175,7 @@ def test_columns_of_text_are_refused_with_a_crs_as_without(
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_columns_called_degrees_that_hold_metres_are_read_with_a_crs(
-    ending: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_columns_called_degrees_that_hold_metres_are_read_with_a_crs(ending, tmp_path, capsys):
     path = tmp_path / f"points.{ending}"
     frame = pd.DataFrame({"lon": METRES.x, "lat": METRES.y})
     frame.to_parquet(path) if ending == "parquet" else frame.to_csv(path, index=False)
@@ -205,9 +187,7 @@ def test_columns_called_degrees_that_hold_metres_are_read_with_a_crs(
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet", "geojson", "gpkg"])
-def test_zero_zero_is_a_missing_place_in_metres_too(
-    ending: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_zero_zero_is_a_missing_place_in_metres_too(ending, tmp_path, capsys):
     path, origin = tmp_path / f"stops.{ending}", np.zeros(7)
     east, north = np.append(METRES.x, origin), np.append(METRES.y, origin)
     if ending in ("csv", "parquet"):
@@ -231,9 +211,7 @@ def test_zero_zero_is_a_missing_place_in_metres_too(
     assert len(read_points(path, crs=UTM, keep_zero=True)) == len(found) + 7 == 67
 
 
-def test_trips_of_which_a_place_is_missing_or_in_degrees(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_trips_of_which_a_place_is_missing_or_in_degrees(tmp_path, capsys):
     east, north = METRES.x.to_numpy(), METRES.y.to_numpy()
     metres = {"from_x": east, "from_y": north, "to_x": east[::-1], "to_y": north[::-1]}
     degrees = {"from_lon": LON, "from_lat": LAT, "to_lon": LON[::-1], "to_lat": LAT[::-1]}
@@ -268,7 +246,7 @@ BOXES = {"a": box(-4000, -3000, 2000, 1000), "b": box(-80, -70, 60, 90)}
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> tuple[Path, Path, Release]:
+def files(tmp_path):
     """Counts, a release of them, and both."""
     matrix = GRID.count({"lon": LON, "lat": LAT})
     counts, drawn = tmp_path / "counts.exact.parquet", tmp_path / "map.parquet"
@@ -284,12 +262,7 @@ def values(out: str) -> list[float]:
 
 
 @pytest.mark.parametrize("kind", ["geojson", "unknown", "wrong"])
-def test_polygons_in_the_maps_own_crs_without_a_label(
-    kind: str,
-    files: tuple[Path, Path, Release],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_polygons_in_the_maps_own_crs_without_a_label(kind, files, tmp_path, capsys):
     counts, drawn, release = files
     shapes = geopandas.GeoSeries(list(BOXES.values()), crs=GRID.crs)
     path = tmp_path / f"shapes.{'geojson' if kind == 'geojson' else 'parquet'}"
@@ -314,9 +287,7 @@ def test_polygons_in_the_maps_own_crs_without_a_label(
     np.testing.assert_allclose(release.answer(path, crs=GRID.crs).value, right)
 
 
-def test_polygons_in_degrees_that_are_called_metres(
-    files: tuple[Path, Path, Release], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_polygons_in_degrees_that_are_called_metres(files, tmp_path, capsys):
     counts, drawn, release = files
     shapes = geopandas.GeoSeries([box(13.38, 52.49, 13.42, 52.51)], crs=4326)
     path, wrong = tmp_path / "shapes.gpkg", shapes.set_crs(GRID.crs, allow_override=True)
@@ -332,7 +303,7 @@ def test_polygons_in_degrees_that_are_called_metres(
     np.testing.assert_allclose(release.answer(wrong, crs=4326).value, release.answer(shapes).value)
 
 
-def test_a_boundary_and_areas_in_metres(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_boundary_and_areas_in_metres(tmp_path, capsys):
     points, limits = tmp_path / "points.geojson", tmp_path / "limits.geojson"
     without_label(METRES, points)
     shapes = geopandas.GeoSeries([box(*METRES.total_bounds)], crs=UTM)
@@ -361,7 +332,7 @@ def test_a_boundary_and_areas_in_metres(tmp_path: Path, capsys: pytest.CaptureFi
     assert areas.count(METRES, cell=500).national().total == 60
 
 
-def test_edges_of_great_circles_are_curved(tmp_path: Path) -> None:
+def test_edges_of_great_circles_are_curved(tmp_path):
     """At 52 degrees north an edge of 140 km leaves the straight line in degrees by 0.5 km."""
     flat = geopandas.GeoDataFrame({"name": ["a"]}, geometry=[box(12.4, 52.5, 14.4, 52.6)], crs=4326)
     paths = [tmp_path / f"{kind}.parquet" for kind in ("planar", "spherical")]

@@ -1,11 +1,8 @@
 """`dp-explorer trips`, and `answer` for its releases: those of the Python API, nothing exact."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -28,7 +25,7 @@ N = 4_711
 
 
 @pytest.fixture(scope="module")
-def table(tmp_path_factory: pytest.TempPathFactory) -> str:
+def table(tmp_path_factory):
     """A CSV of N trips with a stop, half of which have none, and of 913 rows at 0, 0."""
     rng = np.random.default_rng(1)
     lon, lat = LON + rng.normal(0, 0.02, (3, N)), LAT + rng.normal(0, 0.02, (3, N))
@@ -43,13 +40,13 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture(scope="module")
-def trips_file(table: str, tmp_path_factory: pytest.TempPathFactory) -> str:
+def trips_file(table, tmp_path_factory):
     path = str(tmp_path_factory.mktemp("release") / "trips")
     assert main(["trips", table, *HERE, "--epsilon", "1", "--preview", "7", "-o", path]) == 0
     return f"{path}.parquet"
 
 
-def test_trips_are_those_of_the_python_api(trips_file: str, table: str) -> None:
+def test_trips_are_those_of_the_python_api(trips_file, table):
     domain = TripDomain([GRID, GRID], ("o", "d"))
     expected = Gravity(epsilon=1).release(domain.count(read_trips(table)), rng=7)
     release = Release.load(trips_file)
@@ -59,7 +56,7 @@ def test_trips_are_those_of_the_python_api(trips_file: str, table: str) -> None:
     assert np.array_equal(release.lower, expected.lower)
 
 
-def test_stops_grids_of_their_own_persons_and_parameters(table: str, tmp_path: Path) -> None:
+def test_stops_grids_of_their_own_persons_and_parameters(table, tmp_path):
     path = tmp_path / "trips.parquet"
     arguments = ["--places", "o,s1,d_lon:d_lat", "--grid", "16,8x4,16", "--mechanism", "eug"]
     more = ["--border-term", "corrected", "--user", "who", "--bound", "2", "--epsilon", "2"]
@@ -76,7 +73,7 @@ def test_stops_grids_of_their_own_persons_and_parameters(table: str, tmp_path: P
     assert np.array_equal(release.counts, expected.counts)
 
 
-def test_rows_stand_for_several_trips(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_rows_stand_for_several_trips(tmp_path, capsys):
     rows = [f"{LON},{LAT},{LON + 0.01 * (i % 9)},{LAT},{i % 40}" for i in range(300)]
     path, saved = tmp_path / "flows.csv", tmp_path / "flows.parquet"
     path.write_text("\n".join(["h_lng,h_lat,w_lng,w_lat,S000", *rows]) + "\n")
@@ -94,9 +91,7 @@ def test_rows_stand_for_several_trips(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "no column 'n'" in refusal(capsys, *line, "--weight", "n")
 
 
-def test_a_release_is_booked_and_its_file_kept(
-    table: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_release_is_booked_and_its_file_kept(table, tmp_path, capsys):
     path = tmp_path / "trips.parquet"
     line = ["trips", table, *HERE, "--epsilon", "0.2", "-o", str(path)]
     assert main(line) == 0
@@ -115,9 +110,7 @@ def test_a_release_is_booked_and_its_file_kept(
 
 
 @pytest.mark.parametrize("key", trip_mechanisms())
-def test_every_mechanism_of_trips_draws_made_up_ones(
-    key: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_mechanism_of_trips_draws_made_up_ones(key, capsys):
     # 10^6 cells: Identity can be drawn, too.
     line = ["trips", "--made-up", "zipf:3:3", "--epsilon", "1", "--preview", "1"]
     kinds = trip_mechanisms()
@@ -127,7 +120,7 @@ def test_every_mechanism_of_trips_draws_made_up_ones(
     assert "Not saved" in out
 
 
-def test_every_parameter_has_a_flag(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_parameter_has_a_flag(capsys):
     for key, each in trip_mechanisms().items():
         with pytest.raises(SystemExit):
             main(["trips", "--mechanism", key, "--help"])
@@ -135,7 +128,7 @@ def test_every_parameter_has_a_flag(capsys: pytest.CaptureFixture[str]) -> None:
         assert all(f"{flags.flag(name)} VALUE" in shown for name in each.tunables()), key
 
 
-def test_the_extent_of_a_city(table: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_extent_of_a_city(table, capsys):
     line = ["trips", table, "--city", "madeup", "--grid", "8", "--epsilon", "1", "--preview", "1"]
     assert main(line) == 0
     # Port Amber lies in the Atlantic, where none of these trips is.
@@ -184,17 +177,13 @@ BAD_TRIPS = {
 
 
 @pytest.mark.parametrize("name", BAD_TRIPS)
-def test_bad_trips_are_one_sentence_and_cost_nothing(
-    name: str, table: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_bad_trips_are_one_sentence_and_cost_nothing(name, table, capsys):
     line, why = BAD_TRIPS[name]
     assert why in refusal(capsys, "trips", *typed(line, T=[table], HERE=HERE))
     assert not Ledger().path.exists()
 
 
-def test_a_file_of_no_trips_is_refused_without_counts(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_of_no_trips_is_refused_without_counts(tmp_path, capsys):
     path = tmp_path / "nobody.csv"
     path.write_text("o_lon,o_lat,d_lon,d_lat\n" + "0,0,0,0\n" * 47)
     sentence = refusal(capsys, "trips", str(path), *HERE, "--epsilon", "1", "--preview", "1")
@@ -208,9 +197,7 @@ def answers(capsys: pytest.CaptureFixture[str], *line: str) -> list[dict[str, st
     return list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
 
 
-def test_answers_are_those_of_the_python_api(
-    trips_file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_answers_are_those_of_the_python_api(trips_file, tmp_path, capsys):
     release = Release.load(trips_file)
     box, nan = [-2000.0, -1000.0, 500.0, 3000.0], [np.nan] * 4
     typed = [str(edge) for edge in box]
@@ -235,9 +222,7 @@ def test_answers_are_those_of_the_python_api(
     assert [float(row["value"]) for row in rows] == expected.value.tolist()
 
 
-def test_a_table_says_anywhere_and_what_lies_outside(
-    trips_file: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_table_says_anywhere_and_what_lies_outside(trips_file, capsys):
     far = ["--from", "90000", "0", "91000", "1"]
     assert main(["answer", trips_file, *far]) == 0
     out, err = capsys.readouterr()
@@ -248,32 +233,25 @@ def test_a_table_says_anywhere_and_what_lies_outside(
     assert re.search(r"^Q1 +anywhere +-1", capsys.readouterr().out, re.MULTILINE)
 
 
-@pytest.mark.parametrize(
-    ("line", "why"),
-    [
-        ("", "nothing to answer; give --from"),
-        ("--rectangle 0 0 1 1", "--rectangle asks a map of one place"),
-        ("--via 0 0 1 1", "--via does not go with the places o, d"),
-        ("--from 1 0 0 1", "inside out"),
-        ("--from nan 0 0 1", "not a finite number"),
-        ("--from 0 0 1 1 --format geojson", "write them as CSV"),
-        ("--place x nowhere.csv", "no place 'x'"),
-        ("--place o nowhere.csv", "no file of rectangles nowhere.csv"),
-        ("--rectangles nowhere.csv", "no file of rectangles"),
-        ("--lonlat --rectangles F", "--lonlat is about"),
-    ],
-)
-def test_bad_questions_are_one_sentence(
-    line: str, why: str, trips_file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.mark.parametrize(("line", "why"), [
+    ("", "nothing to answer; give --from"),
+    ("--rectangle 0 0 1 1", "--rectangle asks a map of one place"),
+    ("--via 0 0 1 1", "--via does not go with the places o, d"),
+    ("--from 1 0 0 1", "inside out"),
+    ("--from nan 0 0 1", "not a finite number"),
+    ("--from 0 0 1 1 --format geojson", "write them as CSV"),
+    ("--place x nowhere.csv", "no place 'x'"),
+    ("--place o nowhere.csv", "no file of rectangles nowhere.csv"),
+    ("--rectangles nowhere.csv", "no file of rectangles"),
+    ("--lonlat --rectangles F", "--lonlat is about"),
+])  # fmt: skip
+def test_bad_questions_are_one_sentence(line, why, trips_file, tmp_path, capsys):
     file = tmp_path / "boxes.csv"
     file.write_text("o_x0,o_y0,o_x1,o_y1\n0,0,1,1\n")
     assert why in refusal(capsys, "answer", trips_file, *typed(line, F=[str(file)]))
 
 
-def test_a_map_is_not_asked_about_places(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_map_is_not_asked_about_places(tmp_path, capsys):
     path = str(tmp_path / "map.parquet")
     line = ["release", "--city", "madeup", "--shape", "16", "--mechanism", "uniform"]
     assert main([*line, "--epsilon", "1", "--preview", "1", "-o", path]) == 0

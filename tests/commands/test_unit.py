@@ -1,7 +1,5 @@
 """Whose privacy: a user column needs a bound, single records have to be insisted on."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import geopandas
@@ -71,16 +69,14 @@ def given(command: str, file: str) -> list[str]:
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "about.yaml").write_text(yaml.safe_dump(ABOUT.facts()))
     return tmp_path
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_known_users_need_a_bound_or_an_insistence(
-    command: str, here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_known_users_need_a_bound_or_an_insistence(command, here, capsys):
     line = given(command, points(here, "user_id"))
     for unit in (["--user", "user_id"], []):
         said = refusal(capsys, *line, *unit)
@@ -95,9 +91,7 @@ def test_known_users_need_a_bound_or_an_insistence(
 
 @pytest.mark.parametrize("ending", [".csv", ".parquet", ".geojson"])
 @pytest.mark.parametrize("column", USERS)
-def test_columns_of_users_are_known_in_every_kind_of_file(
-    column: str, ending: str, here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_columns_of_users_are_known_in_every_kind_of_file(column, ending, here, capsys):
     line = COMMANDS["release"][2:-2]
     file = points(here, column, ending)
     place = [] if ending == ".geojson" else ["--lon", "lon", "--lat", "lat"]
@@ -112,12 +106,12 @@ def test_columns_of_users_are_known_in_every_kind_of_file(
 
 
 @pytest.mark.parametrize("column", NO_USERS)
-def test_other_columns_stop_nothing(column: str, here: Path) -> None:
+def test_other_columns_stop_nothing(column, here):
     assert main(given("release", points(here, column))) == 0
 
 
 @pytest.mark.parametrize("unit", [["--contribution-bound", "2"], ["--per", "record"]])
-def test_the_unit_that_is_said_is_the_one_of_the_release(unit: list[str], here: Path) -> None:
+def test_the_unit_that_is_said_is_the_one_of_the_release(unit, here):
     line = given("release", points(here, "user_id"))
     assert main([*line, "--user", "user_id", *unit]) == 0
     drawn = Release.load("map.parquet")
@@ -128,7 +122,7 @@ def test_the_unit_that_is_said_is_the_one_of_the_release(unit: list[str], here: 
     assert (matrix.unit, matrix.contribution_bound) == wanted
 
 
-def test_python_warns_of_a_column_of_users(here: Path) -> None:
+def test_python_warns_of_a_column_of_users(here):
     file, grid = points(here, "user_id"), Grid.around(-122.42, 37.77, 20_000, shape=16)
     columns = {"lon": "lon", "lat": "lat"}
     with pytest.warns(UnitWarning, match="user='user_id'") as caught:

@@ -1,7 +1,5 @@
 """A made-up nation: three countries, one of them with a single region, on a metric plane."""
 
-from __future__ import annotations
-
 import geopandas
 import numpy as np
 import shapely

@@ -1,7 +1,5 @@
 """Budgets along the paths of trees of areas: printed figures, optima, whole units."""
 
-from __future__ import annotations
-
 import itertools
 import json
 
@@ -34,7 +32,7 @@ def every(parent, level) -> People:
 
 
 @pytest.fixture(scope="module")
-def great_britain(real_data) -> tuple[np.ndarray, np.ndarray]:
+def great_britain(real_data):
     import pyarrow.parquet as pq
 
     table = pq.read_table(
@@ -55,14 +53,14 @@ def great_britain(real_data) -> tuple[np.ndarray, np.ndarray]:
     ((1, 50, 3006, 19495), (0.0217, 0.0800, 0.3135, 0.5847)),
     ((1, 3, 11, 380), (0.0840, 0.1211, 0.1867, 0.6082)),
 ])  # fmt: skip
-def test_eq_38_as_printed(counts, printed) -> None:
+def test_eq_38_as_printed(counts, printed):
     tree = every(*regular(list(counts)))
     paid, _ = budgets.units_on_paths(tree, budgets.parts(tree, "Eq. 38", np.array(counts)), 10**12)
     for level, share in enumerate(printed):
         np.testing.assert_allclose(paid[tree.level == level] / 1e12, share, atol=5e-5)
 
 
-def test_figures_of_great_britain(great_britain, reference_data) -> None:
+def test_figures_of_great_britain(great_britain, reference_data):
     figures = json.loads(reference_data("country/budgets_exact.json").read_text())
     given, once = every(*great_britain), People.of_areas(*great_britain)
     levels = np.bincount(great_britain[1])
@@ -83,7 +81,7 @@ def test_figures_of_great_britain(great_britain, reference_data) -> None:
     assert budgets.squared_error(once, budgets.spread(once, best)) == pytest.approx(1060, abs=0.05)
 
 
-def test_figures_of_the_united_states(reference_data) -> None:
+def test_figures_of_the_united_states(reference_data):
     """Whole fan-outs here, regular ones in the reference: they differ by less than a thousandth."""
     figures = json.loads(reference_data("country/budgets_exact.json").read_text())["usa"]
     tree, levels = every(*regular(figures["levels"])), np.array(figures["levels"])
@@ -101,7 +99,7 @@ def test_figures_of_the_united_states(reference_data) -> None:
     assert found == pytest.approx(figures["sum_n_over_e2"]["best_ls"], rel=1e-3)
 
 
-def test_the_optimum_of_single_nodes_is_one() -> None:
+def test_the_optimum_of_single_nodes_is_one():
     """Against a solver, on a tree with branches of two depths."""
     tree = every(
         np.array([-1, 0, 0, 1, 1, 1, 2, 2, 4, 4]), np.array([0, 1, 1, 2, 2, 2, 2, 2, 3, 3])
@@ -122,7 +120,7 @@ def test_the_optimum_of_single_nodes_is_one() -> None:
     assert error(here) == pytest.approx(found.fun, rel=1e-7)
 
 
-def test_only_children_take_both_shares_and_are_measured_once() -> None:
+def test_only_children_take_both_shares_and_are_measured_once():
     tree = People.of_areas([-1, 0, 0, 1, 1, 2, 5, 5], [0, 1, 1, 2, 2, 2, 3, 3])
     assert tree.chain.tolist() == [1, 1, 2, 1, 1, 1, 1]
     assert tree.of.tolist() == [0, 1, 2, 3, 4, 2, 5, 6]
@@ -133,7 +131,7 @@ def test_only_children_take_both_shares_and_are_measured_once() -> None:
     np.testing.assert_allclose(left, 10**4 * np.array([100, 75, 75, 50, 50, 25, 25]), atol=3)
 
 
-def test_a_chain_from_the_whole_down_is_one_node() -> None:
+def test_a_chain_from_the_whole_down_is_one_node():
     tree = People.of_areas([-1, 0, 1, 1], [0, 1, 2, 2])
     assert (tree.chain.tolist(), tree.parent.tolist()) == ([2, 1, 1], [-1, 0, 0])
     alone = People.of_areas([-1, 0, 1], [0, 1, 2])
@@ -144,7 +142,7 @@ def test_a_chain_from_the_whole_down_is_one_node() -> None:
 
 
 @given(st.data())
-def test_every_path_spends_epsilon_to_the_unit(data) -> None:
+def test_every_path_spends_epsilon_to_the_unit(data):
     rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
     parent = np.array([-1, *(int(rng.integers(0, i)) for i in range(1, rng.integers(2, 30)))])
     level = np.zeros(len(parent), dtype=np.int64)

@@ -1,11 +1,7 @@
 """Great Britain's accidents in 380 districts, against the reference figures; slow."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,14 +16,14 @@ SEEDS = 4
 
 
 @pytest.fixture(scope="module")
-def counts(real_data: Callable[[str], Path]) -> AreaCounts:
+def counts(real_data):
     levels = ["country", "region", "district"]
     areas = Areas.read(real_data("gb_districts.parquet"), levels)
     return areas.count(read_points(real_data("gb_road_accidents.parquet")))
 
 
 @pytest.fixture(scope="module")
-def reference(reference_data: Callable[[str], Path]) -> dict:
+def reference(reference_data):
     rows = json.loads(reference_data("country/release_gb.json").read_text())["rows"]
     return {(row["plan"], row["epsilon"]): row for row in rows}
 
@@ -45,7 +41,7 @@ def district_errors(country: Country, counts: AreaCounts, seeds: int = SEEDS) ->
 
 
 @pytest.fixture(scope="module")
-def ours(counts: AreaCounts) -> Callable[[float], np.ndarray]:
+def ours(counts):
     """`district_errors` of our own plan, made once for each epsilon."""
     return cache(lambda epsilon: district_errors(Country(epsilon=epsilon), counts))
 
@@ -56,13 +52,13 @@ def near(found: np.ndarray, row: dict, name: str) -> bool:
     return abs(found.mean() - mean) < 4 * error * np.sqrt(1 + row["seeds"] / len(found))
 
 
-def test_the_figures_of_the_data(counts) -> None:
+def test_the_figures_of_the_data(counts):
     assert counts.by_area.sum() == 139_776
     assert np.bincount(counts.areas.level).tolist() == [1, 3, 11, 380]
 
 
 @pytest.mark.parametrize(("epsilon", "most"), [(0.1, 0.16), (1.0, 0.017)])
-def test_districts_with_maps_inside(ours, reference, epsilon: float, most: float) -> None:
+def test_districts_with_maps_inside(ours, reference, epsilon, most):
     """The target, and the prototype's figure (its regions had .1 in place of .11)."""
     found = ours(epsilon)
     assert found.mean() < most
@@ -70,7 +66,7 @@ def test_districts_with_maps_inside(ours, reference, epsilon: float, most: float
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0])
-def test_the_paper_as_printed(counts, ours, reference, epsilon: float) -> None:
+def test_the_paper_as_printed(counts, ours, reference, epsilon):
     plan = Country.paper_as_printed(epsilon, threshold=0)
     found = district_errors(plan, counts, 2)
     assert near(found, reference["paper HTF thr 0", epsilon], "mre3")
@@ -79,14 +75,14 @@ def test_the_paper_as_printed(counts, ours, reference, epsilon: float) -> None:
     assert found.mean() > 1.4 * of_ours if epsilon == 0.1 else found.mean() > 3 * of_ours
 
 
-def test_a_threshold_makes_districts_worse(counts, reference) -> None:
+def test_a_threshold_makes_districts_worse(counts, reference):
     found = district_errors(Country.paper_as_printed(0.1, threshold=20_000), counts, 2)
     # Which regions pass changes from seed to seed, and with them everything below.
     assert found.mean() > 0.4
     assert near(found, reference["paper HTF thr 20000", 0.1], "mre3")
 
 
-def test_static_counts_alone(counts) -> None:
+def test_static_counts_alone(counts):
     """Sum of squares over all nodes at most .66 of Eq. 38 as drawn; 40 draws of either.
 
     A sum of squares over 395 nodes spreads by a few hundredths of itself a draw: .628 is expected,
@@ -113,7 +109,7 @@ def test_static_counts_alone(counts) -> None:
 @pytest.mark.parametrize(("number", "name"), [
     (1, "Benchmark 1 (fan-out 2, h 9) HTF"), (2, "Benchmark 2 (fan-out 4, h 5) HTF"),
 ])  # fmt: skip
-def test_benchmarks_of_the_paper(counts, reference, number: int, name: str) -> None:
+def test_benchmarks_of_the_paper(counts, reference, number, name):
     """The grid of the prototype was another one: within a tenth, besides the seeds' spread."""
     cells = benchmark(counts, number)
     assert cells.by_area.sum() == counts.by_area.sum()

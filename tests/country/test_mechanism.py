@@ -1,7 +1,5 @@
 """Country: counts that add up, budgets on every path, thresholds, users, what is refused."""
 
-from __future__ import annotations
-
 import geopandas
 import numpy as np
 import pytest
@@ -21,7 +19,7 @@ from tests.country.nation import CRS, nation, people
 
 
 @pytest.fixture(scope="module")
-def areas() -> Areas:
+def areas():
     return nation()
 
 
@@ -35,7 +33,7 @@ def path_units(release) -> np.ndarray:
 
 
 @pytest.mark.parametrize("inside", [*all_mechanisms(), "none"])
-def test_without_noise_every_area_is_right(counts, inside: str) -> None:
+def test_without_noise_every_area_is_right(counts, inside):
     """With any mechanism inside; leaves without land hold nobody here."""
     # AG moves first counts by what their noise pulls, also where there is none: not for leaves.
     settings = {"inference": "leaves"} if inside == "ag" else {}
@@ -52,7 +50,7 @@ def test_without_noise_every_area_is_right(counts, inside: str) -> None:
 
 @pytest.mark.parametrize("inside", ["mosaic", "htf", "privtree", "none"])
 @pytest.mark.parametrize("budgets", Country.param["budgets"].objects)
-def test_every_path_spends_epsilon_exactly(counts, inside: str, budgets: str) -> None:
+def test_every_path_spends_epsilon_exactly(counts, inside, budgets):
     made = Country(epsilon=0.7, inside=inside, budgets=budgets).release(counts, rng=3)
     spent = path_units(made) + np.array([
         0 if each is None else _rest(made, each, place) for place, each in enumerate(made.maps)
@@ -73,7 +71,7 @@ def _rest(made, each, place: int) -> int:
     return 0
 
 
-def test_counts_add_up_and_none_is_negative(counts) -> None:
+def test_counts_add_up_and_none_is_negative(counts):
     made = Country(epsilon=0.01).release(counts, rng=1)
     frame, parent = made.areas(), counts.areas.parent
     assert (frame["count"] >= 0).all()
@@ -85,14 +83,14 @@ def test_counts_add_up_and_none_is_negative(counts) -> None:
     np.testing.assert_allclose(loose.areas()["count"], frame["unbiased"])
 
 
-def test_an_only_child_is_the_same_people(counts) -> None:
+def test_an_only_child_is_the_same_people(counts):
     made = Country(epsilon=0.2).release(counts, rng=1)
     frame = made.areas().set_index("path")
     assert frame.loc["North"]["count"] == frame.loc["North/Moor"]["count"]
     assert np.count_nonzero(made.windows.people.chain == 2) == 1
 
 
-def test_noise_is_as_large_as_said(counts) -> None:
+def test_noise_is_as_large_as_said(counts):
     """Over 300 draws of 12 nodes: the spread of z scores, within 4 standard errors of 1."""
     made = Country(epsilon=0.3, inside="none", budgets="Eq. 38", consistency="least squares")
     drawn = [made.release(counts, rng=seed) for seed in range(300)]
@@ -103,7 +101,7 @@ def test_noise_is_as_large_as_said(counts) -> None:
     assert np.all(np.abs(scores.mean(axis=0)) < 4 / np.sqrt(300))
 
 
-def test_a_threshold_starts_maps_above(counts) -> None:
+def test_a_threshold_starts_maps_above(counts):
     """The areas below are answered from the map of theirs, by share of cells."""
     printed = {"budgets": "Eq. 38", "inside": "ug"}
     made = Country(epsilon=1, threshold=10**9, **printed).release(counts, rng=NoNoise())
@@ -115,14 +113,14 @@ def test_a_threshold_starts_maps_above(counts) -> None:
     assert len(low.maps) == len(counts.areas)
 
 
-def test_the_threshold_looks_at_a_draw(counts) -> None:
+def test_the_threshold_looks_at_a_draw(counts):
     """Two seeds, other noise, another structure; the count itself would decide alike."""
     middle = float(np.median(counts.by_node[counts.areas.level == 1]))
     made = Country(epsilon=0.01, threshold=middle, budgets="uniform", inside="ug")
     assert len({len(made.release(counts, rng=seed).tree) for seed in range(12)}) > 1
 
 
-def test_the_paper_as_printed(counts) -> None:
+def test_the_paper_as_printed(counts):
     made = Country.paper_as_printed(0.5, threshold=0).release(counts, rng=2)
     lowest = made.tree.leaves
     column = made.tree.stages.index("areas")
@@ -134,7 +132,7 @@ def test_the_paper_as_printed(counts) -> None:
     assert np.abs(below - made.tree.value)[upper].max() > 1, "and do not agree"
 
 
-def test_a_user_counts_k_times_in_the_country(areas) -> None:
+def test_a_user_counts_k_times_in_the_country(areas):
     rng = np.random.default_rng(0)
     base = people()
     user = rng.integers(0, 40, len(base))
@@ -152,7 +150,7 @@ def test_a_user_counts_k_times_in_the_country(areas) -> None:
     np.testing.assert_allclose(several.sd / one.sd, 3, rtol=0.02)
 
 
-def test_of_each_user_rows_are_kept_whatever_areas_they_lie_in(areas) -> None:
+def test_of_each_user_rows_are_kept_whatever_areas_they_lie_in(areas):
     """Each of the rows inside is as likely; those outside do not count."""
     x, y = np.array([-1e6, 3_000.0, 15_500, 25_500]), np.full(4, 3_000.0)
     users = 300
@@ -166,7 +164,7 @@ def test_of_each_user_rows_are_kept_whatever_areas_they_lie_in(areas) -> None:
     assert np.abs(kept[chosen] - 2 * users / 3).max() < 5 * np.sqrt(users * 2 / 9)
 
 
-def test_mechanisms_with_settings(counts) -> None:
+def test_mechanisms_with_settings(counts):
     one = Country(epsilon=0.5, inside=HTF(stop_count=50, T=2))
     assert (one.inside, one.inside_settings["stop_count"]) == ("htf", 50)
     assert one.with_(epsilon=1.0).inside_settings == one.inside_settings
@@ -184,19 +182,19 @@ def test_mechanisms_with_settings(counts) -> None:
     ({"inside": "htf", "inside_settings": {"heigth": 3}}, "no parameter 'heigth'"),
     ({"epsilon": 0}, "psilon"),
 ])  # fmt: skip
-def test_settings_that_cannot_be_are_refused(settings, said: str) -> None:
+def test_settings_that_cannot_be_are_refused(settings, said):
     with pytest.raises(InputError, match=said):
         Country(**settings)
 
 
-def test_what_is_no_count_of_areas_is_refused(counts) -> None:
+def test_what_is_no_count_of_areas_is_refused(counts):
     with pytest.raises(InputError, match=r"areas\.count"):
         Country().release(np.ones((3, 3)))
     with pytest.raises(InputError, match="rng"):
         Country().release(counts, rng="dice")
 
 
-def test_too_little_for_the_maps_is_refused_before_a_draw(counts) -> None:
+def test_too_little_for_the_maps_is_refused_before_a_draw(counts):
     class Refusing(NoNoise):
         def laplace(self, *_):
             raise AssertionError("drawn")
@@ -205,7 +203,7 @@ def test_too_little_for_the_maps_is_refused_before_a_draw(counts) -> None:
         Country(epsilon=MIN_EPSILON, own_share=0.95).release(counts, rng=Refusing())
 
 
-def test_a_release_is_booked_before_it_is_drawn(counts, tmp_path) -> None:
+def test_a_release_is_booked_before_it_is_drawn(counts, tmp_path):
     ledger = Ledger(tmp_path / "ledger.sqlite3", cap=1.0)
     made = Country(epsilon=0.6, inside="ug").release(counts, ledger=ledger)
     assert not made.preview
@@ -216,7 +214,7 @@ def test_a_release_is_booked_before_it_is_drawn(counts, tmp_path) -> None:
     assert ledger.spent(counts.key) == to_units(0.6), "a preview books nothing"
 
 
-def test_how_good_an_area_will_be_is_said_before(counts) -> None:
+def test_how_good_an_area_will_be_is_said_before(counts):
     """Exact for unions where there are no maps; polygons say what they cut through."""
     plan = Country(epsilon=0.5, inside="none")
     where = [["Port", "Vale"], ["North"], ["West"]]
@@ -229,7 +227,7 @@ def test_how_good_an_area_will_be_is_said_before(counts) -> None:
     assert half.whole[0] + half.cut[0] <= len(counts.areas)
 
 
-def test_release_noise_comes_in_few_calls(counts, monkeypatch) -> None:
+def test_release_noise_comes_in_few_calls(counts, monkeypatch):
     calls = []
     laplace = ReleaseNoise.laplace
     monkeypatch.setattr(
@@ -239,7 +237,7 @@ def test_release_noise_comes_in_few_calls(counts, monkeypatch) -> None:
     assert len(calls) < sum(calls) / 20
 
 
-def test_an_area_without_a_share_of_any_cell_is_spread_over_its_window() -> None:
+def test_an_area_without_a_share_of_any_cell_is_spread_over_its_window():
     """Smaller than rounding lets a share be: the count is not lost."""
     shapes = [shapely.box(0, 0, 10_000, 10_000), shapely.box(20_000, 0, 20_000.01, 0.01)]
     frame = geopandas.GeoDataFrame({"name": ["large", "dot"]}, geometry=shapes, crs=CRS)

@@ -1,10 +1,7 @@
 """Claims on a country: judged on a small made-up one; the reference read, compared, refused."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +9,7 @@ import pytest
 from explorer import InputError
 from explorer.cli import main
 from explorer.country import paper
-from explorer.country.paper import CLAIMS, CountryBench, Land, check, made_up
+from explorer.country.paper import CLAIMS, CountryBench, check, made_up
 from explorer.country.paper_reference import Pair, compare, lines
 from explorer.evaluate.papers.report import Report
 from tests.commands.refusals import refusal
@@ -21,16 +18,16 @@ SEEDS = 2
 
 
 @pytest.fixture(scope="module")
-def land() -> Land:
+def land():
     return made_up(40_000, 4_000.0)
 
 
 @pytest.fixture(scope="module")
-def bench(land: Land) -> CountryBench:
+def bench(land):
     return CountryBench(quick=True, seeds=SEEDS, land=land)
 
 
-def test_towns_are_in_the_squares(bench: CountryBench) -> None:
+def test_towns_are_in_the_squares(bench):
     assert len(bench.land.cities) == 6
     assert len(bench.cities) == 2
     first, second = (bench.city(name).total for name in bench.cities)
@@ -39,7 +36,7 @@ def test_towns_are_in_the_squares(bench: CountryBench) -> None:
     assert first >= second > 0
 
 
-def test_budgets_are_judged_by_their_variances(bench: CountryBench) -> None:
+def test_budgets_are_judged_by_their_variances(bench):
     """The expected ratio: variance 2 / e^2 of every area that is counted, only children once."""
     claim = next(each for each in CLAIMS if each.key == "country-budgets")
     row = check([claim], bench).rows[0]
@@ -58,7 +55,7 @@ def test_budgets_are_judged_by_their_variances(bench: CountryBench) -> None:
     assert row.verdict != "does not hold"
 
 
-def test_figures_are_made_once_and_paired_by_seed(bench: CountryBench) -> None:
+def test_figures_are_made_once_and_paired_by_seed(bench):
     first = bench.areas_of_plan(1.0, "ug", 0.0)
     assert first.shape == (SEEDS,)
     assert bench.areas_of_plan(1.0, "ug", 0.0) is first
@@ -68,13 +65,13 @@ def test_figures_are_made_once_and_paired_by_seed(bench: CountryBench) -> None:
     assert everything.mean() > first.mean()
 
 
-def test_rectangles_are_better_with_more_budget(bench: CountryBench) -> None:
+def test_rectangles_are_better_with_more_budget(bench):
     town = bench.cities[0]
     errors = [bench.squares_of(town, "mosaic", epsilon).mean() for epsilon in (0.05, 5.0)]
     assert errors[0] > 2 * errors[1]
 
 
-def test_every_claim_has_a_verdict(bench: CountryBench, tmp_path: Path) -> None:
+def test_every_claim_has_a_verdict(bench, tmp_path):
     told: list[float] = []
     # Benchmarks and HTF in hundreds of areas take long: see the slow test.
     chosen = ("country-budgets", "country-cities-mosaic", "country-threshold")
@@ -91,22 +88,22 @@ def test_every_claim_has_a_verdict(bench: CountryBench, tmp_path: Path) -> None:
     assert Report.load(tmp_path / "report.json") == report
 
 
-def test_named_areas_are_better_in_a_hierarchy_of_them(bench: CountryBench) -> None:
+def test_named_areas_are_better_in_a_hierarchy_of_them(bench):
     hierarchy = bench.areas_of_plan(1.0, "ug", 0.0)
     assert hierarchy.mean() < bench.areas_of_benchmark(1.0, "ug", 2).mean()
 
 
 @pytest.mark.slow
-def test_all_claims(bench: CountryBench) -> None:
+def test_all_claims(bench):
     assert len(check(CLAIMS, bench).rows) == len(CLAIMS)
 
 
-def test_a_bench_needs_two_seeds() -> None:
+def test_a_bench_needs_two_seeds():
     with pytest.raises(InputError, match="2 or more"):
         CountryBench(seeds=1)
 
 
-def test_pairs_agree_within_errors_or_a_tenth() -> None:
+def test_pairs_agree_within_errors_or_a_tenth():
     assert Pair("a", 1.09, 0.0, 1.0, 0.0).within
     assert not Pair("a", 1.2, 0.01, 1.0, 0.01).within
     assert Pair("a", 1.2, 0.1, 1.0, 0.0).within
@@ -115,7 +112,7 @@ def test_pairs_agree_within_errors_or_a_tenth() -> None:
     assert rows[0][-1] == "apart"
 
 
-def test_a_reference_is_compared(land: Land, tmp_path: Path) -> None:
+def test_a_reference_is_compared(land, tmp_path):
     """With a country that is called as the real one is, and figures of its own as the reference."""
     town = next(iter(land.cities.values()))
     bench = CountryBench(seeds=SEEDS, land=replace(land, cities={"London": town}))
@@ -140,9 +137,7 @@ def test_a_reference_is_compared(land: Land, tmp_path: Path) -> None:
         compare(tmp_path, CountryBench(quick=True, seeds=SEEDS, land=land))
 
 
-def test_the_command(
-    land: Land, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_the_command(land, monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(paper, "find", lambda _quick: land)
     path = str(tmp_path / "report.json")
     given = ["papers", "country", "--quick", "--seeds", "2", "--claim", "country-budgets"]
@@ -156,21 +151,12 @@ def test_the_command(
     assert all(each.key in listed for each in CLAIMS)
 
 
-@pytest.mark.parametrize(
-    ("more", "says"),
-    [
-        (["--claim", "q4"], "q4"),
-        (["--seeds", "1"], "2 or more"),
-        (["--jobs", "2"], "--jobs"),
-        (["--reference", "nowhere", "--quick"], "reference"),
-    ],
-)
-def test_refusals(
-    land: Land,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    more: list[str],
-    says: str,
-) -> None:
+@pytest.mark.parametrize(("more", "says"), [
+    (["--claim", "q4"], "q4"),
+    (["--seeds", "1"], "2 or more"),
+    (["--jobs", "2"], "--jobs"),
+    (["--reference", "nowhere", "--quick"], "reference"),
+])  # fmt: skip
+def test_refusals(land, monkeypatch, capsys, more, says):
     monkeypatch.setattr(paper, "find", lambda _quick: land)
     assert says in refusal(capsys, "papers", "country", *more)

@@ -1,8 +1,5 @@
 """Base maps: what a file says, what of it lies on a grid, and what a bad file is told."""
 
-from __future__ import annotations
-
-from pathlib import Path
 from typing import Any
 
 import geopandas
@@ -40,7 +37,7 @@ def named() -> geopandas.GeoDataFrame:
 
 
 @pytest.mark.parametrize("suffix", [".geojson", ".gpkg", ".parquet", ".shp"])
-def test_a_file_says_lines_with_their_kinds_and_names_by_rank(tmp_path: Path, suffix: str) -> None:
+def test_a_file_says_lines_with_their_kinds_and_names_by_rank(tmp_path, suffix):
     path, given = tmp_path / f"x{suffix}", named()
     if suffix == ".parquet":
         given.to_parquet(path)
@@ -58,7 +55,7 @@ def test_a_file_says_lines_with_their_kinds_and_names_by_rank(tmp_path: Path, su
         assert list(base.kinds) == ["water", "road", "park"]
 
 
-def test_on_a_grid_it_is_cut_projected_and_has_no_bends_that_nobody_sees(tmp_path: Path) -> None:
+def test_on_a_grid_it_is_cut_projected_and_has_no_bends_that_nobody_sees(tmp_path):
     named().to_file(tmp_path / "x.gpkg")
     base = BaseMap.read(tmp_path / "x.gpkg").on(GRID)
     assert list(base.names) == ["City", "Suburb"]
@@ -75,9 +72,7 @@ def test_on_a_grid_it_is_cut_projected_and_has_no_bends_that_nobody_sees(tmp_pat
     assert coast.length == pytest.approx(10_000, rel=1e-3)
 
 
-def test_a_matrix_without_a_place_has_none_and_places_that_a_projection_lacks_are_left_out() -> (
-    None
-):
+def test_a_matrix_without_a_place_has_none_and_places_that_a_projection_lacks_are_left_out():
     base = BaseMap([shapely.LineString([(9.99, 50), (10.01, 50)])], ["road"])
     assert base.on(Grid.cells((4, 4))).empty
     assert not base.on(GRID).empty
@@ -91,7 +86,7 @@ def test_a_matrix_without_a_place_has_none_and_places_that_a_projection_lacks_ar
     assert everywhere.on(GRID).empty
 
 
-def test_a_browser_gets_so_many_corners_and_those_of_the_longest_lines() -> None:
+def test_a_browser_gets_so_many_corners_and_those_of_the_longest_lines():
     rng = np.random.default_rng(5)
     lines = [
         shapely.LineString(np.array([10.0, 50.0]) + rng.normal(0, 0.02, (300, 2)))
@@ -104,21 +99,18 @@ def test_a_browser_gets_so_many_corners_and_those_of_the_longest_lines() -> None
     assert (np.diff(lengths) <= 0).all()
 
 
-@pytest.mark.parametrize(
-    ("made", "said"),
-    [
-        (lambda path: path.write_text("no map"), "could not be read"),
-        (frame()[5:6].to_file, "holds no shapes"),
-        (
-            lambda path: path.write_text(
-                '{"type": "FeatureCollection", "features": [{"type": "Feature", "properties": {},'
-                ' "geometry": {"type": "Point", "coordinates": ["a", 1]}}]}'
-            ),
-            "could not be read",
+@pytest.mark.parametrize(("made", "said"), [
+    (lambda path: path.write_text("no map"), "could not be read"),
+    (frame()[5:6].to_file, "holds no shapes"),
+    (
+        lambda path: path.write_text(
+            '{"type": "FeatureCollection", "features": [{"type": "Feature", "properties": {},'
+            ' "geometry": {"type": "Point", "coordinates": ["a", 1]}}]}'
         ),
-    ],
-)
-def test_a_bad_file_is_refused_in_one_sentence(tmp_path: Path, made: Any, said: str) -> None:
+        "could not be read",
+    ),
+])  # fmt: skip
+def test_a_bad_file_is_refused_in_one_sentence(tmp_path, made, said):
     path = tmp_path / "x.geojson"
     made(path)
     with pytest.raises(InputError, match=said):

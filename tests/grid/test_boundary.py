@@ -1,10 +1,5 @@
 """A public boundary becomes the bounding box of a grid."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from pathlib import Path
-
 import geopandas
 import numpy as np
 import pytest
@@ -19,7 +14,7 @@ SQUARE = geopandas.GeoDataFrame(geometry=[box(10.0, 50.0, 10.2, 50.1)], crs=4326
 
 
 @pytest.mark.parametrize("name", ["b.geojson", "b.gpkg", "b.shp", "b.parquet"])
-def test_a_boundary_is_read_from_each_kind_of_file(tmp_path: Path, name: str) -> None:
+def test_a_boundary_is_read_from_each_kind_of_file(tmp_path, name):
     path = tmp_path / name
     SQUARE.to_parquet(path) if name.endswith("parquet") else SQUARE.to_file(path)
     bounds, crs = boundary_bounds(path)
@@ -28,7 +23,7 @@ def test_a_boundary_is_read_from_each_kind_of_file(tmp_path: Path, name: str) ->
     assert crs.coordinate_operation.method_name == "Lambert Azimuthal Equal Area"
 
 
-def test_the_box_holds_curved_edges_and_is_centred() -> None:
+def test_the_box_holds_curved_edges_and_is_centred():
     (x0, y0, x1, y1), crs = boundary_bounds(SQUARE)
     # 0.2 degrees of longitude at 50 north are 14.3 km, 0.1 of latitude 11.1 km.
     assert 14_200 < x1 - x0 < 14_400
@@ -39,7 +34,7 @@ def test_the_box_holds_curved_edges_and_is_centred() -> None:
     assert grid.from_lonlat(lon, lat)[1].min() >= y0 - 1.0
 
 
-def test_a_crs_can_be_given() -> None:
+def test_a_crs_can_be_given():
     bounds, crs = boundary_bounds(SQUARE, as_crs(25832))
     assert crs.to_epsg() == 25832
     assert bounds == Grid.from_boundary(SQUARE, shape=3, crs="EPSG:25832").bounds
@@ -47,44 +42,41 @@ def test_a_crs_can_be_given() -> None:
         Grid.from_boundary(SQUARE, crs="EPSG:4326")
 
 
-def test_islands_on_both_sides_of_the_antimeridian() -> None:
+def test_islands_on_both_sides_of_the_antimeridian():
     fiji = MultiPolygon([box(177.0, -19.0, 180.0, -16.0), box(-180.0, -19.0, -178.0, -16.0)])
     bounds, _ = boundary_bounds(geopandas.GeoDataFrame(geometry=[fiji], crs=4326))
     # Five degrees of longitude at 16 south: 535 km, and not the way around the Earth.
     assert 520_000 < bounds[2] - bounds[0] < 545_000
 
 
-def test_collections_with_stray_lines_are_polygons_still() -> None:
+def test_collections_with_stray_lines_are_polygons_still():
     mixed = GeometryCollection([box(10.0, 50.0, 10.2, 50.1), LineString([(10, 50), (10.1, 50)])])
     bounds, _ = boundary_bounds(geopandas.GeoDataFrame(geometry=[mixed], crs=4326))
     assert bounds == boundary_bounds(SQUARE)[0]
 
 
-def test_great_britain(real_data: Callable[[str], Path]) -> None:
+def test_great_britain(real_data):
     bounds, _ = boundary_bounds(real_data("gb_districts.parquet"), as_crs(27700))
     assert 0 <= bounds[0] < 10_000
     assert 650_000 < bounds[2] < 660_000
     assert 1_210_000 < bounds[3] < 1_225_000
 
 
-@pytest.mark.parametrize(
-    ("boundary", "said"),
-    [
-        (geopandas.GeoDataFrame(geometry=[Point(1, 1)], crs=4326), "made of polygons"),
-        (geopandas.GeoDataFrame(geometry=[], crs=4326), "made of polygons"),
-        (geopandas.GeoDataFrame(geometry=[None, Polygon()], crs=4326), "polygons"),
-        (geopandas.GeoDataFrame(geometry=[box(0, 0, 1, 1)]), "no CRS"),
-        (geopandas.GeoDataFrame(geometry=[box(0, 0, 1e9, 1e9)], crs=27700), "not on the Earth"),
-        ("nowhere.geojson", "There is no file nowhere.geojson"),
-        (5, "path of a file of polygons"),
-    ],
-)
-def test_what_is_no_boundary_is_refused(boundary: object, said: str) -> None:
+@pytest.mark.parametrize(("boundary", "said"), [
+    (geopandas.GeoDataFrame(geometry=[Point(1, 1)], crs=4326), "made of polygons"),
+    (geopandas.GeoDataFrame(geometry=[], crs=4326), "made of polygons"),
+    (geopandas.GeoDataFrame(geometry=[None, Polygon()], crs=4326), "polygons"),
+    (geopandas.GeoDataFrame(geometry=[box(0, 0, 1, 1)]), "no CRS"),
+    (geopandas.GeoDataFrame(geometry=[box(0, 0, 1e9, 1e9)], crs=27700), "not on the Earth"),
+    ("nowhere.geojson", "There is no file nowhere.geojson"),
+    (5, "path of a file of polygons"),
+])  # fmt: skip
+def test_what_is_no_boundary_is_refused(boundary, said):
     with pytest.raises(InputError, match=said):
         boundary_bounds(boundary)
 
 
-def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
+def test_a_damaged_file_is_refused(tmp_path):
     for name in ("b.geojson", "b.parquet"):
         path = tmp_path / name
         path.write_bytes(b"{damaged")

@@ -1,10 +1,6 @@
 """The cell of every place is pyproj's, place by place, for every kind of extent."""
 
-from __future__ import annotations
-
 import pickle
-from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -70,28 +66,23 @@ def on_edges(grid: Grid, n: int) -> tuple[np.ndarray, np.ndarray]:
     return grid.to_lonlat(x, y)
 
 
-@pytest.mark.parametrize(
-    ("lon", "lat", "size", "pieces"),
-    [
-        (-122.42, 37.77, 20e3, FEW),
-        (180.0, -16.5, 20e3, FEW),  # across the antimeridian
-        (-179.99, 65.0, 100e3, FEW),
-        (10.0, 50.0, 900e3, MANY),
-        (20.0, 90.0, 50e3, 0),  # around a pole
-        (15.0, 89.95, 50e3, MANY),
-        (0.0, 0.0, 15_000e3, MANY),
-    ],
-)
-def test_cells_are_those_of_each_place_projected(
-    lon: float, lat: float, size: float, pieces: int
-) -> None:
+@pytest.mark.parametrize(("lon", "lat", "size", "pieces"), [
+    (-122.42, 37.77, 20e3, FEW),
+    (180.0, -16.5, 20e3, FEW),  # across the antimeridian
+    (-179.99, 65.0, 100e3, FEW),
+    (10.0, 50.0, 900e3, MANY),
+    (20.0, 90.0, 50e3, 0),  # around a pole
+    (15.0, 89.95, 50e3, MANY),
+    (0.0, 0.0, 15_000e3, MANY),
+])  # fmt: skip
+def test_cells_are_those_of_each_place_projected(lon, lat, size, pieces):
     grid = Grid.around(lon, lat, size, shape=(200, 256))
     points = around(grid, 60_000)
     assert_equal(grid, pieces, points.x, points.y)
     assert_equal(grid, pieces, *on_edges(grid, 6_000))
 
 
-def test_the_central_meridian_is_an_edge_that_pyproj_decides() -> None:
+def test_the_central_meridian_is_an_edge_that_pyproj_decides():
     grid = Grid.around(-2.5, 54.5, 700e3, 1200e3, shape=1024)
     lat = np.random.default_rng(7).uniform(49.5, 60, 200_000)
     lon = np.full(lat.size, -2.5)
@@ -99,13 +90,13 @@ def test_the_central_meridian_is_an_edge_that_pyproj_decides() -> None:
         assert_equal(grid, MANY, side, lat)
 
 
-def test_a_projection_that_switches_inside_the_box_has_no_patches() -> None:
+def test_a_projection_that_switches_inside_the_box_has_no_patches():
     grid = Grid.from_bounds(0, 0, 700e3, 1300e3, "EPSG:27700", 1024)
     rng = np.random.default_rng(8)
     assert_equal(grid, 0, rng.uniform(-8, 2, 5_000), rng.uniform(49.7, 61, 5_000))
 
 
-def test_nothing_that_is_no_number_is_found() -> None:
+def test_nothing_that_is_no_number_is_found():
     grid = Grid.around(10.0, 50.0, 20e3, shape=16)
     bad = [np.nan, np.inf, -np.inf]
     x, y = np.array([10.0, *bad, *[10.0] * 3]), np.array([50.0, *[50.0] * 3, *bad])
@@ -116,7 +107,7 @@ def test_nothing_that_is_no_number_is_found() -> None:
         assert (cells >= 0).tolist() == [True, *[False] * 6]
 
 
-def test_metres_cells_and_few_places_are_not_fitted() -> None:
+def test_metres_cells_and_few_places_are_not_fitted():
     grid = Grid.around(10.0, 50.0, 20e3, shape=16)
     assert not CellFinder(grid, grid.crs).patches.coefficients.size
     assert not CellFinder(Grid.cells(5), None).patches.coefficients.size
@@ -133,7 +124,7 @@ def test_metres_cells_and_few_places_are_not_fitted() -> None:
     assert np.array_equal(found(finder, x, y), projected(grid, as_crs(3857), x, y))
 
 
-def test_a_finder_that_was_sent_elsewhere_finds_the_same() -> None:
+def test_a_finder_that_was_sent_elsewhere_finds_the_same():
     grid = Grid.around(10.0, 50.0, 20e3, shape=64)
     points = around(grid, 50_000)
     finder = CellFinder(grid, LONLAT)
@@ -142,13 +133,13 @@ def test_a_finder_that_was_sent_elsewhere_finds_the_same() -> None:
     assert np.array_equal(found(sent, points.x, points.y), cells)
 
 
-def test_every_point_of_san_francisco(real_data: Callable[[str], Path]) -> None:
+def test_every_point_of_san_francisco(real_data):
     table = pq.read_table(real_data("sf_cabspotting_points.parquet"), columns=["lon", "lat"])
     lon, lat = (table[name].to_numpy().astype(float) for name in ("lon", "lat"))
     assert_equal(Grid.around(-122.42, 37.77, 16e3, shape=1024), FEW, lon, lat)
 
 
-def test_ten_million_places_of_great_britain() -> None:
+def test_ten_million_places_of_great_britain():
     rng = np.random.default_rng(10)
     lon, lat = rng.uniform(-8.7, 2.1, 10_000_000), rng.uniform(49.8, 60.9, 10_000_000)
     lon[::1000] = -2.5

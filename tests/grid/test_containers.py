@@ -1,12 +1,9 @@
 """What is no table and no layer is named for what it is; archives are opened with limits."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import tarfile
 import zipfile
-from pathlib import Path
 
 import geopandas
 import numpy as np
@@ -49,30 +46,27 @@ def tar() -> bytes:
     return packed.getvalue()
 
 
-@pytest.mark.parametrize(
-    ("content", "sentence"),
-    [
-        (b"%PDF-1.7 ...", "a PDF document"),
-        (b"\x89PNG\r\n\x1a\n....", "a picture"),
-        (b"<!DOCTYPE html><html><body>Please log in</body></html>", "a web page"),
-        (b"\xef\xbb\xbf\n <html lang='en'><head></head></html>", "a web page"),
-        (b'<?xml version="1.0"?><osm version="0.6"></osm>', "XML of another kind"),
-        (b"7z\xbc\xaf\x27\x1c....", "a 7z archive; unpack it"),
-        (b"Rar!\x1a\x07\x01\x00", "a RAR archive; unpack it"),
-        (b"\x89HDF\r\n\x1a\n", "HDF5 or netCDF"),
-        (b"PMTiles\x03", "tiles for display"),
-        (b"II*\0....", "a raster"),
-        (b"\x80\x04\x95...", "a pickle of Python"),
-        (tar(), "a tar archive; unpack it"),
-        (gzip.compress(tar()), "a tar archive; unpack it"),
-        (gzip.compress(gzip.compress(CSV)), "compressed twice"),
-        (gzip.compress(CSV)[:-9], "damaged or incomplete"),
-        (archive(inner_zip=archive(points_csv=CSV)), "holds another archive"),
-        (archive(readme_md=b"hello"), "holds no file of points"),
-        (archive(word__document_xml=b"<a/>", Content_xml=b""), "office program"),
-    ],
-)
-def test_what_is_no_table_is_named(content: bytes, sentence: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("content", "sentence"), [
+    (b"%PDF-1.7 ...", "a PDF document"),
+    (b"\x89PNG\r\n\x1a\n....", "a picture"),
+    (b"<!DOCTYPE html><html><body>Please log in</body></html>", "a web page"),
+    (b"\xef\xbb\xbf\n <html lang='en'><head></head></html>", "a web page"),
+    (b'<?xml version="1.0"?><osm version="0.6"></osm>', "XML of another kind"),
+    (b"7z\xbc\xaf\x27\x1c....", "a 7z archive; unpack it"),
+    (b"Rar!\x1a\x07\x01\x00", "a RAR archive; unpack it"),
+    (b"\x89HDF\r\n\x1a\n", "HDF5 or netCDF"),
+    (b"PMTiles\x03", "tiles for display"),
+    (b"II*\0....", "a raster"),
+    (b"\x80\x04\x95...", "a pickle of Python"),
+    (tar(), "a tar archive; unpack it"),
+    (gzip.compress(tar()), "a tar archive; unpack it"),
+    (gzip.compress(gzip.compress(CSV)), "compressed twice"),
+    (gzip.compress(CSV)[:-9], "damaged or incomplete"),
+    (archive(inner_zip=archive(points_csv=CSV)), "holds another archive"),
+    (archive(readme_md=b"hello"), "holds no file of points"),
+    (archive(word__document_xml=b"<a/>", Content_xml=b""), "office program"),
+])  # fmt: skip
+def test_what_is_no_table_is_named(content, sentence, tmp_path):
     (tmp_path / "points.csv").write_bytes(content)
     for source in (tmp_path / "points.csv", content):
         with pytest.raises(InputError, match=sentence) as refused:
@@ -82,7 +76,7 @@ def test_what_is_no_table_is_named(content: bytes, sentence: str, tmp_path: Path
         boundary_bounds(tmp_path / "points.csv")
 
 
-def test_a_file_that_names_one_outside_of_the_archive_is_refused() -> None:
+def test_a_file_that_names_one_outside_of_the_archive_is_refused():
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as opened:
         opened.writestr("../points.csv", CSV)
@@ -90,7 +84,7 @@ def test_a_file_that_names_one_outside_of_the_archive_is_refused() -> None:
         read_points(packed.getvalue(), name="points.zip")
 
 
-def test_a_locked_archive_is_one_sentence() -> None:
+def test_a_locked_archive_is_one_sentence():
     content = bytearray(archive(points_csv=CSV))
     for record, at in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
         content[content.index(record) + at] |= 1
@@ -98,7 +92,7 @@ def test_a_locked_archive_is_one_sentence() -> None:
         read_points(bytes(content), name="points.zip")
 
 
-def test_what_unpacks_to_too_much_is_refused_before_it_does() -> None:
+def test_what_unpacks_to_too_much_is_refused_before_it_does():
     rows = CSV + b"4.9,52.3\n" * 100_000
     for content in (archive(points_csv=rows), gzip.compress(rows)):
         assert len(read_points(content)) == 100_002
@@ -106,7 +100,7 @@ def test_what_unpacks_to_too_much_is_refused_before_it_does() -> None:
             containers.recognised(content, most=800_000)
 
 
-def test_one_of_several_files_is_named() -> None:
+def test_one_of_several_files_is_named():
     two = archive(may_csv=CSV, june_csv=CSV[:17], read_txt=b"about these\n")
     with pytest.raises(InputError, match=r"2 files .* \('may.csv', 'june.csv'\)"):
         read_points(two)
@@ -119,9 +113,7 @@ def test_one_of_several_files_is_named() -> None:
     "driver", ["ESRI Shapefile", "FlatGeobuf", "OpenFileGDB", "LIBKML", "GPKG"]
 )
 @pytest.mark.parametrize("is_zipped", [False, True])
-def test_polygons_are_read_from_them_everywhere(
-    driver: str, is_zipped: bool, tmp_path: Path
-) -> None:
+def test_polygons_are_read_from_them_everywhere(driver, is_zipped, tmp_path):
     ending = {"ESRI Shapefile": "shp", "FlatGeobuf": "fgb", "OpenFileGDB": "gdb", "GPKG": "gpkg"}
     folder = tmp_path / "in"
     folder.mkdir()
@@ -149,7 +141,7 @@ def test_polygons_are_read_from_them_everywhere(
         assert len(read_ranges(path, grid).boxes) == 2
 
 
-def test_a_layer_of_polygons_stands_behind_the_path(tmp_path: Path) -> None:
+def test_a_layer_of_polygons_stands_behind_the_path(tmp_path):
     path = tmp_path / "city.gpkg"
     SQUARES.to_file(path, layer="wards")
     SQUARES[:1].to_file(path, layer="parks")
@@ -161,7 +153,7 @@ def test_a_layer_of_polygons_stands_behind_the_path(tmp_path: Path) -> None:
     assert len(read_ranges(f"{path}::parks", grid).boxes) == 1
 
 
-def test_tables_without_geometry_are_no_layers(tmp_path: Path) -> None:
+def test_tables_without_geometry_are_no_layers(tmp_path):
     import pyogrio
 
     path = tmp_path / "city.gpkg"

@@ -1,7 +1,5 @@
 """What a person types for an extent is checked."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -9,7 +7,7 @@ from explorer.errors import InputError
 from explorer.grid.extent import MAX_CELLS, as_bounds, as_number, as_rectangles, as_shape
 
 
-def test_shapes() -> None:
+def test_shapes():
     assert as_shape(5) == (5, 5)
     assert as_shape([1, np.int64(7)]) == (1, 7)
     assert as_shape((2048, 2048)) == (2048, 2048)
@@ -22,7 +20,7 @@ def test_shapes() -> None:
             as_shape(shape)
 
 
-def test_bounds() -> None:
+def test_bounds():
     assert as_bounds(["0", 1, 2.5, 3]) == (0.0, 1.0, 2.5, 3.0)
     for bounds in ((0, 0, 0, 1), (0, 2, 1, 1), (0, 0, np.nan, 1), (0, 0, np.inf, 1)):
         with pytest.raises(InputError, match="enclose no area"):
@@ -32,7 +30,7 @@ def test_bounds() -> None:
             as_bounds(bounds)
 
 
-def test_numbers_and_rectangles() -> None:
+def test_numbers_and_rectangles():
     assert as_number("2.5", "The width") == 2.5
     with pytest.raises(InputError, match="The width is 'wide'; give a number"):
         as_number("wide", "The width")

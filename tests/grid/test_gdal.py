@@ -1,7 +1,5 @@
 """Where the process is ours, GDAL has the drivers that we mean and no other."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -14,11 +12,11 @@ from tests.grid.apart import readers
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_readers_of_foreign_files_have_three_drivers() -> None:
+def test_readers_of_foreign_files_have_three_drivers():
     assert read_apart(readers.drivers, b"") == sorted(gdal.DRIVERS)
 
 
-def test_commands_have_three_drivers_and_say_nothing_of_the_others() -> None:
+def test_commands_have_three_drivers_and_say_nothing_of_the_others():
     code = (
         "import sys; from explorer.cli import main; sys.argv[1:] = ['info', '--help']\n"
         "try: main()\nexcept SystemExit: pass\n"

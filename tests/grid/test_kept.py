@@ -1,9 +1,5 @@
 """Public arrays in files of the user's cache."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -12,7 +8,7 @@ from explorer.grid.kept import MOST_FILES, kept
 
 
 @pytest.fixture
-def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+def folder(monkeypatch, tmp_path):
     monkeypatch.setenv("EXPLORER_CACHE", str(tmp_path))
     return tmp_path / "areas"
 
@@ -26,7 +22,7 @@ class Builder:
         return {"a": np.arange(50_000), "b": np.eye(3)}
 
 
-def test_what_was_built_is_read_the_next_time(folder: Path) -> None:
+def test_what_was_built_is_read_the_next_time(folder):
     build = Builder()
     for _ in range(2):
         found = kept("thing1", "key", ("a", "b"), build)
@@ -40,7 +36,7 @@ def test_what_was_built_is_read_the_next_time(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("harm", ["cut", "flipped", "empty", "text", "pickled", "another"])
-def test_a_damaged_file_is_built_anew(folder: Path, harm: str) -> None:
+def test_a_damaged_file_is_built_anew(folder, harm):
     build = Builder()
     kept("thing1", "key", ("a", "b"), build)
     path = folder / "thing1-key.npz"
@@ -59,15 +55,13 @@ def test_a_damaged_file_is_built_anew(folder: Path, harm: str) -> None:
     assert build.calls == 2
 
 
-def test_a_folder_that_cannot_be_written_is_done_without(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_folder_that_cannot_be_written_is_done_without(monkeypatch, tmp_path):
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("EXPLORER_CACHE", str(tmp_path / "file"))
     assert kept("thing1", "key", ("a", "b"), Builder())["b"].tolist() == np.eye(3).tolist()
 
 
-def test_nothing_half_written_stays(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_half_written_stays(folder, monkeypatch):
     def fail(*_args: object, **_more: object) -> None:
         raise OSError("no space")
 
@@ -76,7 +70,7 @@ def test_nothing_half_written_stays(folder: Path, monkeypatch: pytest.MonkeyPatc
     assert list(folder.iterdir()) == []
 
 
-def test_the_ones_unused_for_longest_go(folder: Path) -> None:
+def test_the_ones_unused_for_longest_go(folder):
     build = Builder()
     for number in range(MOST_FILES + 3):
         kept("thing1", f"{number:02}", ("a", "b"), build)
@@ -88,7 +82,7 @@ def test_the_ones_unused_for_longest_go(folder: Path) -> None:
     assert left[0] == "thing1-03.npz"
 
 
-def test_small_things_are_not_kept(folder: Path) -> None:
+def test_small_things_are_not_kept(folder):
     build = Builder()
     for _ in range(2):
         kept("thing1", "key", ("a", "b"), build, worth=100)

@@ -1,7 +1,5 @@
 """Patches are as exact as they say, and there are none where they would not be."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -36,7 +34,7 @@ def places(n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("most", [FEW, MANY])
-def test_nowhere_is_the_deviation_beyond_the_margin(most: int) -> None:
+def test_nowhere_is_the_deviation_beyond_the_margin(most):
     patches = Patches.over(BOX, curved, most)
     assert patches.coefficients.shape == (most, most, 2, CUBIC)
     x, y = places(200_000)
@@ -49,7 +47,7 @@ def test_nowhere_is_the_deviation_beyond_the_margin(most: int) -> None:
 
 
 @pytest.mark.parametrize("number", [QUADRATIC, CUBIC])
-def test_what_they_can_be_is_met_by_few_patches_of_the_least_degree(number: int) -> None:
+def test_what_they_can_be_is_met_by_few_patches_of_the_least_degree(number):
     def bent(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         rest = 0 if number == QUADRATIC else x**3 - x * x * y + x * y * y
         return x * x - x * y + rest, y * y / 100 + 30 * x
@@ -62,7 +60,7 @@ def test_what_they_can_be_is_met_by_few_patches_of_the_least_degree(number: int)
         np.testing.assert_allclose(found, true, atol=1e-8)
 
 
-def test_there_are_none_over_jumps_holes_or_everywhere() -> None:
+def test_there_are_none_over_jumps_holes_or_everywhere():
     def jumps(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         u, v = curved(x, y)
         return u + 0.1 * (x > 1.92), v
@@ -79,7 +77,7 @@ def test_there_are_none_over_jumps_holes_or_everywhere() -> None:
     assert Patches.over(BOX, curved, 0).coefficients.size == 0
 
 
-def test_few_places_are_not_worth_patches() -> None:
+def test_few_places_are_not_worth_patches():
     assert [worth(n) for n in (0, 29_951, 29_952, 479_231, 479_232, np.inf)] == [
         *(0, 0, FEW, FEW, MANY, MANY)
     ]

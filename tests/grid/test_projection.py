@@ -1,7 +1,5 @@
 """CRS are checked with a sentence, and a box is held by its box in another CRS."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,7 +9,7 @@ from explorer.errors import InputError
 from explorer.grid.projection import LONLAT, as_crs, box_in, equal_area_crs, metric_crs, transform
 
 
-def test_a_grid_needs_a_projected_crs_in_metres() -> None:
+def test_a_grid_needs_a_projected_crs_in_metres():
     assert metric_crs(27700).to_epsg() == 27700
     for crs, said in [
         ("EPSG:4326", "not measured in metres"),
@@ -23,7 +21,7 @@ def test_a_grid_needs_a_projected_crs_in_metres() -> None:
             metric_crs(crs)
 
 
-def test_a_crs_without_a_way_to_degrees_is_refused() -> None:
+def test_a_crs_without_a_way_to_degrees_is_refused():
     local = as_crs(
         'ENGCRS["site",EDATUM["site"],CS[Cartesian,2],AXIS["x",east],AXIS["y",north],'
         'LENGTHUNIT["metre",1]]'
@@ -32,7 +30,7 @@ def test_a_crs_without_a_way_to_degrees_is_refused() -> None:
         transform(local, LONLAT, 0.0, 0.0)
 
 
-def test_equal_area_means_equal_area() -> None:
+def test_equal_area_means_equal_area():
     # A square degree at 60 north has about half the area of one at the equator; so on the map.
     crs = equal_area_crs(10.0, 30.0)
     areas = []
@@ -65,9 +63,7 @@ def _square_degree(lat: float) -> float:
     u=st.floats(0, 1),
     v=st.floats(0, 1),
 )
-def test_a_box_in_degrees_holds_every_place_of_the_extent(
-    lon: float, lat: float, size: float, u: float, v: float
-) -> None:
+def test_a_box_in_degrees_holds_every_place_of_the_extent(lon, lat, size, u, v):
     crs = equal_area_crs(lon, lat)
     box = box_in((-size / 2, -size / 2, size / 2, size / 2), crs, LONLAT)
     x, y = transform(crs, LONLAT, (u - 0.5) * size, (v - 0.5) * size)

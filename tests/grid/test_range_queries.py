@@ -22,7 +22,7 @@ def matrix():
 
 
 @pytest.mark.parametrize("made", [UG(epsilon=1), AG(epsilon=1), HTF(epsilon=1), UG(epsilon=0.1)])
-def test_a_rectangle_given_as_a_polygon_has_the_numbers_of_the_box(matrix, made) -> None:
+def test_a_rectangle_given_as_a_polygon_has_the_numbers_of_the_box(matrix, made):
     release = made.release(matrix, rng=7)
     asked = RangeQueries(BOXES, [shapely.box(*box) for box in BOXES])
     found, wanted = release.answer(asked), release.answer(BOXES)
@@ -36,7 +36,7 @@ def test_a_rectangle_given_as_a_polygon_has_the_numbers_of_the_box(matrix, made)
     np.testing.assert_array_equal(release.touched(asked), release.touched(BOXES))
 
 
-def test_boxes_and_polygons_keep_their_order_and_boxes_their_numbers(matrix) -> None:
+def test_boxes_and_polygons_keep_their_order_and_boxes_their_numbers(matrix):
     release = HTF(epsilon=1).release(matrix, rng=7)
     edges = np.vstack([BOXES[0], TRIANGLE.bounds, BOXES[1]])
     asked = range_queries(edges, [None, TRIANGLE, None])
@@ -51,7 +51,7 @@ def test_boxes_and_polygons_keep_their_order_and_boxes_their_numbers(matrix) -> 
     assert release.answer(asked[[1, 0]]).value.tolist() == [found[1], found[0]]
 
 
-def test_a_simulation_asks_polygons_as_themselves(matrix) -> None:
+def test_a_simulation_asks_polygons_as_themselves(matrix):
     release = UG(epsilon=1, grid_size=8).release(matrix, rng=7)
     edges = np.vstack([TRIANGLE.bounds, TRIANGLE.bounds])
     found = simulated_sd(release, RangeQueries(edges, [None, TRIANGLE]), 20)
@@ -61,7 +61,7 @@ def test_a_simulation_asks_polygons_as_themselves(matrix) -> None:
     assert 0.4 * linear < found.sd[1] < 2.5 * linear
 
 
-def test_questions_are_the_same_only_with_the_same_polygons() -> None:
+def test_questions_are_the_same_only_with_the_same_polygons():
     edges = np.array([TRIANGLE.bounds])
     one = RangeQueries(edges, [TRIANGLE])
     assert same_questions(one, RangeQueries(edges.copy(), [shapely.Polygon(TRIANGLE)]))

@@ -1,7 +1,5 @@
 """Folders that are one table: by their log, or refused with how to export them."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path
@@ -56,7 +54,7 @@ def delta(folder: Path) -> Path:
     return table
 
 
-def test_a_delta_table_is_what_its_log_says(tmp_path: Path) -> None:
+def test_a_delta_table_is_what_its_log_says(tmp_path):
     table = delta(tmp_path)
     for source in (table, tmp_path, f"{table}/"):
         files = scan_points(source)
@@ -67,10 +65,9 @@ def test_a_delta_table_is_what_its_log_says(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "source",
-    ["table/day=1/*.parquet", "table/**/*.parquet", "table/day=1/part-0 a.parquet"],
+    "source", ["table/day=1/*.parquet", "table/**/*.parquet", "table/day=1/part-0 a.parquet"]
 )
-def test_a_replaced_file_is_refused_however_it_is_given(source: str, tmp_path: Path) -> None:
+def test_a_replaced_file_is_refused_however_it_is_given(source, tmp_path):
     table = delta(tmp_path)
     given = str(tmp_path / source)
     with pytest.raises(InputError, match="give the folder 'table'"):
@@ -84,14 +81,14 @@ def test_a_replaced_file_is_refused_however_it_is_given(source: str, tmp_path: P
     assert len(read_points(table / "day=1" / "part-1.parquet")) == 200
 
 
-def test_a_file_that_is_gone_from_a_delta_table_is_missed(tmp_path: Path) -> None:
+def test_a_file_that_is_gone_from_a_delta_table_is_missed(tmp_path):
     table = delta(tmp_path)
     (table / "day=2" / "part-2.parquet").unlink()
     with pytest.raises(InputError, match=r"'part-2.parquet'.* is not there"):
         scan_points(table)
 
 
-def test_a_delta_table_in_another_store(tmp_path: Path) -> None:
+def test_a_delta_table_in_another_store(tmp_path):
     fsspec = pytest.importorskip("fsspec")
     store = fsspec.filesystem("memory")
     store.put(str(delta(tmp_path)), "/lake/table", recursive=True)
@@ -100,24 +97,21 @@ def test_a_delta_table_in_another_store(tmp_path: Path) -> None:
         scan_points("memory://lake/table/day=1/*.parquet")
 
 
-@pytest.mark.parametrize(
-    "action",
-    [
-        {"protocol": {"minReaderVersion": 2, "minWriterVersion": 5}},
-        {"protocol": {"minReaderVersion": 3, "readerFeatures": ["deletionVectors"]}},
-        {"add": {"path": "day=1/part-1.parquet", "deletionVector": {"storageType": "u"}}},
-        {"add": {"path": "s3://elsewhere/part.parquet"}},
-        {"add": {"path": "../other/part.parquet"}},
-    ],
-)
-def test_what_else_a_log_says_is_refused(action: dict[str, Any], tmp_path: Path) -> None:
+@pytest.mark.parametrize("action", [
+    {"protocol": {"minReaderVersion": 2, "minWriterVersion": 5}},
+    {"protocol": {"minReaderVersion": 3, "readerFeatures": ["deletionVectors"]}},
+    {"add": {"path": "day=1/part-1.parquet", "deletionVector": {"storageType": "u"}}},
+    {"add": {"path": "s3://elsewhere/part.parquet"}},
+    {"add": {"path": "../other/part.parquet"}},
+])  # fmt: skip
+def test_what_else_a_log_says_is_refused(action, tmp_path):
     table = delta(tmp_path)
     commit(table, 3, action)
     with pytest.raises(InputError, match=r"is a Delta table .* write what it holds now as Parquet"):
         scan_points(table)
 
 
-def test_a_log_without_its_beginning_is_refused(tmp_path: Path) -> None:
+def test_a_log_without_its_beginning_is_refused(tmp_path):
     table = delta(tmp_path)
     (table / "_delta_log" / f"{0:020d}.json").unlink()
     (table / "_delta_log" / f"{1:020d}.checkpoint.parquet").write_bytes(b"")
@@ -129,7 +123,7 @@ def test_a_log_without_its_beginning_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["Iceberg", "Hudi"])
-def test_other_tables_are_refused_with_how_to_export_them(kind: str, tmp_path: Path) -> None:
+def test_other_tables_are_refused_with_how_to_export_them(kind, tmp_path):
     table = tmp_path / "table"
     file = table / "data" / "day=1" / "part-0.parquet"
     part(file, 5)
@@ -146,7 +140,7 @@ def test_other_tables_are_refused_with_how_to_export_them(kind: str, tmp_path: P
             read_points(source)
 
 
-def test_arrays_and_lance_are_named(tmp_path: Path) -> None:
+def test_arrays_and_lance_are_named(tmp_path):
     (tmp_path / "a.zarr").mkdir()
     (tmp_path / "a.zarr" / "zarr.json").write_text("{}")
     (tmp_path / "b.lance" / "_versions").mkdir(parents=True)
@@ -158,13 +152,13 @@ def test_arrays_and_lance_are_named(tmp_path: Path) -> None:
                 read(tmp_path / name)
 
 
-def test_folders_that_only_look_alike_are_read(tmp_path: Path) -> None:
+def test_folders_that_only_look_alike_are_read(tmp_path):
     part(tmp_path / "metadata" / "part-0.parquet", 5)
     (tmp_path / "metadata" / "about.json").write_text("{}")
     assert scan_points(tmp_path).rows == 5
 
 
-def test_boundaries_know_them_too(tmp_path: Path) -> None:
+def test_boundaries_know_them_too(tmp_path):
     table = tmp_path / "table"
     table.mkdir()
     squares = geopandas.GeoDataFrame(geometry=[shapely.box(0, 0, 1, 1)], crs=4326)

@@ -1,7 +1,5 @@
 """A save that fails, for want of room or of rights, leaves the older file as it was."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -61,13 +59,13 @@ print("all intact")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of a process")
-def test_without_room_every_older_file_stays_whole(tmp_path: Path) -> None:
+def test_without_room_every_older_file_stays_whole(tmp_path):
     asked = [sys.executable, "-c", _NO_ROOM, str(tmp_path)]
     done = subprocess.run(asked, capture_output=True, text=True, timeout=120, check=False)
     assert done.stdout == "all intact\n", done.stderr
 
 
-def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
+def test_a_failed_write_leaves_the_old_file(tmp_path):
     path = tmp_path / "map.parquet"
     path.write_text("old")
 
@@ -81,7 +79,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_process_that_is_ended_in_the_midst_leaves_the_old_file(tmp_path: Path) -> None:
+def test_a_process_that_is_ended_in_the_midst_leaves_the_old_file(tmp_path):
     path = tmp_path / "map.parquet"
     path.write_text("old")
     code = (
@@ -94,7 +92,7 @@ def test_a_process_that_is_ended_in_the_midst_leaves_the_old_file(tmp_path: Path
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="users and permissions")
-def test_a_read_only_folder_is_a_sentence() -> None:
+def test_a_read_only_folder_is_a_sentence():
     whoever, nobody = os.geteuid(), 65534
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "map.parquet"
@@ -112,7 +110,7 @@ def test_a_read_only_folder_is_a_sentence() -> None:
         assert path.read_text() == "old"
 
 
-def test_folders_that_are_missing_or_files_are_a_sentence(tmp_path: Path) -> None:
+def test_folders_that_are_missing_or_files_are_a_sentence(tmp_path):
     (tmp_path / "file").write_text("no folder")
     for path in (tmp_path / "nowhere" / "map", tmp_path / "file" / "map", tmp_path):
         with pytest.raises(InputError, match="could not be written"):
@@ -121,7 +119,7 @@ def test_folders_that_are_missing_or_files_are_a_sentence(tmp_path: Path) -> Non
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links and permissions")
-def test_links_permissions_and_devices_stay_what_they_are(tmp_path: Path) -> None:
+def test_links_permissions_and_devices_stay_what_they_are(tmp_path):
     real, link = tmp_path / "real", tmp_path / "link"
     real.write_text("old")
     real.chmod(0o640)

@@ -1,7 +1,5 @@
 """Atoms of a country: counts of areas, of windows and of the whole are sums of them."""
 
-from __future__ import annotations
-
 import geopandas
 import numpy as np
 import pytest
@@ -17,7 +15,7 @@ def areas():
     return nation()
 
 
-def test_atoms_add_up_to_what_shapely_finds(areas) -> None:
+def test_atoms_add_up_to_what_shapely_finds(areas):
     points = people()
     counts = areas.count(points, cell=500.0)
     places = shapely.points(points.x, points.y)
@@ -33,7 +31,7 @@ def test_atoms_add_up_to_what_shapely_finds(areas) -> None:
     assert (counts.unit, counts.contribution_bound) == ("point", 1)
 
 
-def test_the_window_of_several_holds_all_of_them(areas) -> None:
+def test_the_window_of_several_holds_all_of_them(areas):
     counts = areas.count(people(), cell=500.0)
     windows = counts.windows
     node = int(windows.people.of[windows.find("West")])
@@ -44,7 +42,7 @@ def test_the_window_of_several_holds_all_of_them(areas) -> None:
     assert window.land.max() <= 1
 
 
-def test_coarse_windows_hold_whole_fine_cells() -> None:
+def test_coarse_windows_hold_whole_fine_cells():
     """An area of 900 cells has a window of twice the side; nobody is lost in one over both."""
     shapes = [shapely.box(0, 0, 20_000, 3_000), shapely.box(11_011, 3_000, 14_000, 5_003)]
     frame = geopandas.GeoDataFrame({"name": ["long", "low"]}, geometry=shapes, crs=CRS)
@@ -59,7 +57,7 @@ def test_coarse_windows_hold_whole_fine_cells() -> None:
     assert land == pytest.approx(shapely.area(areas.geometry).sum(), rel=1e-3)
 
 
-def test_ranges_of_the_row_are_nodes(areas) -> None:
+def test_ranges_of_the_row_are_nodes(areas):
     counts = areas.count(people(), cell=500.0)
     tree = counts.windows.people
     first, behind = tree.ranges
@@ -67,14 +65,14 @@ def test_ranges_of_the_row_are_nodes(areas) -> None:
     np.testing.assert_array_equal(found, counts.by_node[tree.top])
 
 
-def test_weights_are_records(areas) -> None:
+def test_weights_are_records(areas):
     points = people()
     double = Points(points.x, points.y, CRS, weight=np.full(len(points), 2))
     twice, once = areas.count(double, cell=500.0), areas.count(points, cell=500.0)
     np.testing.assert_array_equal(twice.by_area, 2 * once.by_area)
 
 
-def test_the_key_names_counts_and_areas(areas) -> None:
+def test_the_key_names_counts_and_areas(areas):
     one, same = areas.count(people(), cell=500.0), areas.count(people(), cell=500.0)
     fewer, finer = areas.count(people(3999), cell=500.0), areas.count(people(), cell=250.0)
     assert one.key == same.key
@@ -83,7 +81,7 @@ def test_the_key_names_counts_and_areas(areas) -> None:
     assert repr(one) == "AreaCounts(11 areas, unit of privacy: point)"
 
 
-def test_the_order_of_atoms_does_not_matter(areas) -> None:
+def test_the_order_of_atoms_does_not_matter(areas):
     windows = Windows(areas, areas.lattice(500.0))
     one = AreaCounts(windows, [0, 3, 0], [7, 9, 7], [1, 2, 3])
     # One that holds nobody is none.
@@ -98,12 +96,12 @@ def test_the_order_of_atoms_does_not_matter(areas) -> None:
     (([0], [10**9], [1]), "outside"),
     (([0], [0], [-1]), "negative"),
 ])  # fmt: skip
-def test_atoms_that_cannot_be_are_refused(areas, atoms, said: str) -> None:
+def test_atoms_that_cannot_be_are_refused(areas, atoms, said):
     with pytest.raises(InputError, match=said):
         AreaCounts(Windows(areas, areas.lattice(500.0)), *atoms)
 
 
-def test_bounds_and_crs_are_asked_for(areas) -> None:
+def test_bounds_and_crs_are_asked_for(areas):
     points = people()
     with pytest.raises(InputError, match="user"):
         areas.count(points, contribution_bound=2)

@@ -1,7 +1,5 @@
 """Contribution bounds: those that are none are refused when counting, all others work."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -75,23 +73,21 @@ WAYS: dict[str, Callable[[Any, Path], Any]] = {
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("bound", NONE, ids=range(len(NONE)))
-def test_a_bound_that_is_none_is_one_sentence(way: str, bound: Any, tmp_path: Path) -> None:
+def test_a_bound_that_is_none_is_one_sentence(way, bound, tmp_path):
     with pytest.raises(InputError, match="whole number of 1 or more, up to 1,000,000,000") as e:
         WAYS[way](bound, tmp_path)
     assert "\n" not in str(e.value)
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_the_largest_bound_counts(way: str, tmp_path: Path) -> None:
+def test_the_largest_bound_counts(way, tmp_path):
     bound = WAYS[way](MOST_BOUND, tmp_path).contribution_bound
     assert bound in (MOST_BOUND, MOST_BOUND * LATTICE)
 
 
 @pytest.mark.parametrize("epsilon", [1e-6, 1e-3, 10])
 @pytest.mark.parametrize("bound", [1, 10**5, MOST_BOUND])
-def test_every_mechanism_draws_or_refuses_before_it_is_booked(
-    bound: int, epsilon: float, tmp_path: Path
-) -> None:
+def test_every_mechanism_draws_or_refuses_before_it_is_booked(bound, epsilon, tmp_path):
     """Noise of the size of the bound over epsilon has to fit whole numbers."""
     matrix = FrequencyMatrix(COUNTS, Grid.cells((16, 16)), bound, "user")
     domain = TripDomain([Grid.cells((4, 4))] * 2)

@@ -1,7 +1,5 @@
 """An extent that catches nothing says so to the curator, once, and without a count."""
 
-from __future__ import annotations
-
 import re
 import warnings
 
@@ -21,7 +19,7 @@ RIGHT = Grid.around(13.4, 52.5, 20_000, shape=16)
 
 
 @pytest.mark.parametrize("parts", [False, True], ids=["whole", "in parts"])
-def test_latitude_first_is_noticed(tmp_path, parts: bool) -> None:
+def test_latitude_first_is_noticed(tmp_path, parts):
     path = tmp_path / "berlin.parquet"
     BERLIN.to_parquet(path)
     points = scan_points(path) if parts else read_points(path)
@@ -38,7 +36,7 @@ def test_latitude_first_is_noticed(tmp_path, parts: bool) -> None:
         assert RIGHT.count(points).total > 400
 
 
-def test_what_a_bound_leaves_out_was_not_outside() -> None:
+def test_what_a_bound_leaves_out_was_not_outside():
     assert few_inside(3, 10_000, bound=1) is None
     assert few_inside(0, 10_000, bound=1) is not None
     assert few_inside(99, 10_000) is not None

@@ -1,7 +1,5 @@
 """Rows without a usable place are counted by reason and said in sentences."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -45,7 +43,7 @@ CASES = [
 
 
 @pytest.mark.parametrize("degrees", [True, False])
-def test_each_row_gets_its_reason(degrees: bool) -> None:
+def test_each_row_gets_its_reason(degrees):
     x, y, in_degrees, in_metres = (np.array(values) for values in zip(*CASES, strict=True))
     reasons, rows = judge(x, y, degrees)
     assert reasons.tolist() == (in_degrees if degrees else in_metres).tolist()
@@ -56,7 +54,7 @@ def test_each_row_gets_its_reason(degrees: bool) -> None:
 
 
 @given(st.lists(st.tuples(st.floats(), st.floats()), max_size=20))
-def test_what_is_fine_is_a_place_on_the_earth(places: list[tuple[float, float]]) -> None:
+def test_what_is_fine_is_a_place_on_the_earth(places):
     x, y = np.array(places, float).reshape(-1, 2).T
     reasons, rows = judge(x.copy(), y.copy(), True)
     fine = reasons == FINE
@@ -64,7 +62,7 @@ def test_what_is_fine_is_a_place_on_the_earth(places: list[tuple[float, float]])
     assert np.all((x[fine] >= -180) & (x[fine] <= 360) & (np.abs(y[fine]) <= 90))
 
 
-def test_one_sentence_for_each_reason_that_occurs() -> None:
+def test_one_sentence_for_each_reason_that_occurs():
     assert sentences(np.array([9, 1, 0, 540, 0, 0, 0, 2])) == [
         "1 row without a coordinate (null or not a number) was left out.",
         "540 rows at longitude 0, latitude 0, which stands for a missing place, were left out.",
@@ -73,7 +71,7 @@ def test_one_sentence_for_each_reason_that_occurs() -> None:
     assert left_out(1234, "without a user") == "1,234 rows without a user were left out."
 
 
-def test_columns_that_are_mostly_impossible_are_refused() -> None:
+def test_columns_that_are_mostly_impossible_are_refused():
     for counts, said in [
         ([1, 0, 0, 0, 0, 9, 0], "look swapped; give lon='b', lat='a'"),
         ([1, 0, 0, 0, 9, 0, 0], "not degrees; say what they are with crs="),
@@ -88,7 +86,7 @@ def test_columns_that_are_mostly_impossible_are_refused() -> None:
 
 
 @pytest.mark.parametrize("degrees", [True, False])
-def test_zero_is_kept_where_it_is_asked_for(degrees: bool) -> None:
+def test_zero_is_kept_where_it_is_asked_for(degrees):
     x, y = np.array([[0.0, 5.0, NAN, 0.0], [0.0, 5.0, 0.0, 7.0]])
     assert judge(x, y, degrees, keep_zero=True)[1][[FINE, MISSING]].tolist() == [3, 1]
     assert judge(x, y, degrees)[1][[FINE, MISSING]].tolist() == [2, 1]

@@ -1,7 +1,5 @@
 """Points are cropped, projected and counted as one by one, for every kind of extent."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -26,20 +24,17 @@ def one_by_one(grid: Grid, points: Points) -> np.ndarray:
     return counted.astype(np.int64)
 
 
-@pytest.mark.parametrize(
-    ("lon", "lat", "size"),
-    [
-        (-122.42, 37.77, 20e3),  # a city: by lattice
-        (180.0, -16.5, 20e3),  # across the antimeridian
-        (-179.99, 65.0, 100e3),
-        (20.0, 90.0, 50e3),  # around a pole
-        (0.0, -90.0, 2000e3),
-        (15.0, 89.95, 50e3),  # a pole near the edge
-        (100.0, 70.0, 2000e3),
-        (0.0, 0.0, 15_000e3),
-    ],
-)
-def test_counts_are_those_of_each_point_projected(lon: float, lat: float, size: float) -> None:
+@pytest.mark.parametrize(("lon", "lat", "size"), [
+    (-122.42, 37.77, 20e3),  # a city: by lattice
+    (180.0, -16.5, 20e3),  # across the antimeridian
+    (-179.99, 65.0, 100e3),
+    (20.0, 90.0, 50e3),  # around a pole
+    (0.0, -90.0, 2000e3),
+    (15.0, 89.95, 50e3),  # a pole near the edge
+    (100.0, 70.0, 2000e3),
+    (0.0, 0.0, 15_000e3),
+])  # fmt: skip
+def test_counts_are_those_of_each_point_projected(lon, lat, size):
     grid = Grid.around(lon, lat, size, shape=(50, 70))
     points = around(grid, 60_000)
     counts = count_block(points, grid)
@@ -49,7 +44,7 @@ def test_counts_are_those_of_each_point_projected(lon: float, lat: float, size: 
     assert np.abs(counts - one_by_one(grid, points)).sum() <= 2
 
 
-def test_points_in_metres_and_in_another_projection() -> None:
+def test_points_in_metres_and_in_another_projection():
     grid = Grid.from_bounds(400e3, 200e3, 450e3, 260e3, "EPSG:27700", (60, 50))
     rng = np.random.default_rng(1)
     x, y = rng.uniform(390e3, 460e3, 20_000), rng.uniform(190e3, 270e3, 20_000)
@@ -62,7 +57,7 @@ def test_points_in_metres_and_in_another_projection() -> None:
     assert np.abs(moved - counts).sum() <= 4
 
 
-def test_chunks_do_not_change_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chunks_do_not_change_counts(monkeypatch):
     grid = Grid.around(10.0, 50.0, 10e3, shape=16)
     points = around(grid, 5_000)
     rng = np.random.default_rng(2)
@@ -91,7 +86,7 @@ PLACES = st.lists(
 
 
 @given(PLACES, st.integers(1, 6))
-def test_records_outside_use_nothing_of_the_bound(places: list[tuple], bound: int) -> None:
+def test_records_outside_use_nothing_of_the_bound(places, bound):
     table = np.array(places, float).reshape(-1, 4)
     points = Points(table[:, 0], table[:, 1], None, user=table[:, 2], weight=table[:, 3])
     inside = (table[:, 0] >= 0) & (table[:, 0] <= 4) & (table[:, 1] >= 0) & (table[:, 1] <= 5)
@@ -102,9 +97,7 @@ def test_records_outside_use_nothing_of_the_bound(places: list[tuple], bound: in
 
 
 @given(PLACES, st.integers(1, 6), st.integers(0, 3))
-def test_leaving_a_user_out_changes_at_most_the_bound(
-    places: list[tuple], bound: int, who: int
-) -> None:
+def test_leaving_a_user_out_changes_at_most_the_bound(places, bound, who):
     def counted(rows: list[tuple]) -> np.ndarray:
         table = np.array(rows, float).reshape(-1, 4)
         points = Points(table[:, 0], table[:, 1], None, user=table[:, 2], weight=table[:, 3])
@@ -116,7 +109,7 @@ def test_leaving_a_user_out_changes_at_most_the_bound(
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_a_record_is_placed_in_the_cell_that_it_was_counted_in(weighted: bool) -> None:
+def test_a_record_is_placed_in_the_cell_that_it_was_counted_in(weighted):
     grid = Grid.around(10.0, 50.0, 10e3, shape=(37, 50))
     here = around(grid, 20_000)
     rng = np.random.default_rng(3)
@@ -131,7 +124,7 @@ def test_a_record_is_placed_in_the_cell_that_it_was_counted_in(weighted: bool) -
 
 
 @given(st.lists(st.tuples(st.floats(0, 4), st.floats(0, 5)), min_size=1, max_size=30))
-def test_single_precision_moves_no_record_over_an_edge_of_a_cell(places: list[tuple]) -> None:
+def test_single_precision_moves_no_record_over_an_edge_of_a_cell(places):
     x, y = np.array(places).T
     # Whatever the cells, the corner included: also a value that single precision rounds up.
     x = np.concatenate([x, [4.0, np.nextafter(4.0, 0), np.nextafter(1.0, 0)]])
@@ -143,7 +136,7 @@ def test_single_precision_moves_no_record_over_an_edge_of_a_cell(places: list[tu
     assert placed.column.dtype == placed.row.dtype == np.float32
 
 
-def test_blocks_of_whole_users_add_up_and_others_do_not() -> None:
+def test_blocks_of_whole_users_add_up_and_others_do_not():
     rng = np.random.default_rng(4)
     grid = Grid.cells((5, 4))
     x, y, user = rng.uniform(0, 4, 600), rng.uniform(0, 5, 600), rng.integers(0, 30, 600)

@@ -1,9 +1,6 @@
 """Files of exact counts say what they are, come back whole, and are no releases."""
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -20,7 +17,7 @@ GRID = Grid.around(10.0, 50.0, 20e3, shape=(6, 8), name="here")
 
 
 @pytest.fixture
-def saved(tmp_path: Path) -> tuple[FrequencyMatrix, Path]:
+def saved(tmp_path):
     counts = np.random.default_rng(1).poisson(0.7, GRID.shape)
     matrix = FrequencyMatrix(counts, GRID, contribution_bound=3, unit="user")
     path = counts_path(tmp_path / "city")
@@ -28,7 +25,7 @@ def saved(tmp_path: Path) -> tuple[FrequencyMatrix, Path]:
     return matrix, path
 
 
-def test_counts_come_back_whole(saved: tuple[FrequencyMatrix, Path], tmp_path: Path) -> None:
+def test_counts_come_back_whole(saved, tmp_path):
     matrix, path = saved
     assert is_counts(path)
     found = load_counts(path)
@@ -41,9 +38,7 @@ def test_counts_come_back_whole(saved: tuple[FrequencyMatrix, Path], tmp_path: P
     assert load_counts(tmp_path / "plain.exact.parquet").key == plain.key
 
 
-def test_they_are_marked_and_nothing_takes_them_for_a_release(
-    saved: tuple[FrequencyMatrix, Path], tmp_path: Path
-) -> None:
+def test_they_are_marked_and_nothing_takes_them_for_a_release(saved, tmp_path):
     matrix, path = saved
     assert path.name == "city.exact.parquet"
     said = json.loads(pq.read_schema(path).metadata[b"dp-explorer-exact-counts"])
@@ -57,9 +52,7 @@ def test_they_are_marked_and_nothing_takes_them_for_a_release(
         save_counts(matrix, tmp_path / "map.parquet")
 
 
-def test_changed_or_damaged_counts_are_refused(
-    saved: tuple[FrequencyMatrix, Path], tmp_path: Path
-) -> None:
+def test_changed_or_damaged_counts_are_refused(saved, tmp_path):
     _, path = saved
     table = pq.read_table(path)
     one_less = table.slice(1)

@@ -1,7 +1,5 @@
 """Every format that people have: counted as GeoPandas, or the library that wrote it, reads it."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io
@@ -156,7 +154,7 @@ def counts(points: Points) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", LAYERS)
-def test_layers_are_counted_as_geopandas_reads_them(name: str, tmp_path: Path) -> None:
+def test_layers_are_counted_as_geopandas_reads_them(name, tmp_path):
     path = LAYERS[name](tmp_path)
     theirs = FRAME if path.suffix in (".kmz", ".zip") else geopandas.read_file(path)
     points = read_points(path)
@@ -171,7 +169,7 @@ def test_layers_are_counted_as_geopandas_reads_them(name: str, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_tables_are_counted_as_they_were_written(name: str, tmp_path: Path) -> None:
+def test_tables_are_counted_as_they_were_written(name, tmp_path):
     path = TABLES[name](tmp_path)
     expected = counts(read_points(TABLE))
     assert np.array_equal(counts(read_points(path)), expected)
@@ -183,7 +181,7 @@ def test_tables_are_counted_as_they_were_written(name: str, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("name", ["FlatGeobuf", "KMZ", "FileGDB", "zipped Shapefile", "gzip"])
-def test_the_command_counts_them(name: str, tmp_path: Path, capsys) -> None:
+def test_the_command_counts_them(name, tmp_path, capsys):
     path = {**LAYERS, **TABLES}[name](tmp_path)
     where = ["--around", "4.9", "52.35", "--size", "20km", "--shape", "16"]
     output = tmp_path / "counts.exact.parquet"
@@ -193,7 +191,7 @@ def test_the_command_counts_them(name: str, tmp_path: Path, capsys) -> None:
     assert np.array_equal(load_counts(output).counts, counts(read_points(TABLE)))
 
 
-def test_one_of_several_layers_is_named(tmp_path: Path, capsys) -> None:
+def test_one_of_several_layers_is_named(tmp_path, capsys):
     path = tmp_path / "city.gdb"
     for layer, part in (("bus", FRAME[:50]), ("rail", FRAME[50:])):
         pyogrio.write_dataframe(part, path, driver="OpenFileGDB", layer=layer, append=path.exists())
@@ -208,7 +206,7 @@ def test_one_of_several_layers_is_named(tmp_path: Path, capsys) -> None:
     assert main(["count", str(path), *where, *output, "--layer", "bus"]) == 0
 
 
-def test_layers_without_points_are_not_meant(tmp_path: Path) -> None:
+def test_layers_without_points_are_not_meant(tmp_path):
     path = tmp_path / "city.gpkg"
     roads = geopandas.GeoDataFrame(geometry=[shapely.LineString([(0, 0), (1, 1)])], crs=4326)
     pyogrio.write_dataframe(roads, path, layer="roads")
@@ -221,7 +219,7 @@ def test_layers_without_points_are_not_meant(tmp_path: Path) -> None:
         read_points(path, layer="roads")
 
 
-def test_gpx_tracks_are_their_points(tmp_path: Path) -> None:
+def test_gpx_tracks_are_their_points(tmp_path):
     path = tmp_path / "walk.gpx"
     points = "".join(
         f'<trkpt lat="{lat}" lon="{lon}"><time>2024-05-01T08:00:00Z</time></trkpt>'
@@ -238,7 +236,7 @@ def test_gpx_tracks_are_their_points(tmp_path: Path) -> None:
     assert len(read_points(path, layer="waypoints")) == 1
 
 
-def test_one_of_several_sheets_and_tables_is_named(tmp_path: Path) -> None:
+def test_one_of_several_sheets_and_tables_is_named(tmp_path):
     pytest.importorskip("python_calamine")
     path = tmp_path / "points.xlsx"
     with pd.ExcelWriter(path, engine="xlsxwriter") as book:
@@ -256,7 +254,7 @@ def test_one_of_several_sheets_and_tables_is_named(tmp_path: Path) -> None:
     assert str(TABLE.lon[0]) not in str(refused.value)
 
 
-def test_trips_are_read_from_a_sheet_and_a_table(tmp_path: Path) -> None:
+def test_trips_are_read_from_a_sheet_and_a_table(tmp_path):
     ends = TABLE[["lon", "lat"]].to_numpy()
     trips = pd.DataFrame(
         {"o_lon": ends[:, 0], "o_lat": ends[:, 1], "d_lon": ends[::-1, 0], "d_lat": ends[::-1, 1]}
@@ -268,7 +266,7 @@ def test_trips_are_read_from_a_sheet_and_a_table(tmp_path: Path) -> None:
     assert len(read_trips(f"{tmp_path / 'trips.db'}::others")) == 7
 
 
-def test_sqlite_that_is_open_elsewhere_is_refused(tmp_path: Path) -> None:
+def test_sqlite_that_is_open_elsewhere_is_refused(tmp_path):
     path = plain_sqlite(tmp_path)
     with closing(sqlite3.connect(path)) as writer:
         writer.execute("PRAGMA journal_mode = WAL")
@@ -279,7 +277,7 @@ def test_sqlite_that_is_open_elsewhere_is_refused(tmp_path: Path) -> None:
     assert len(read_points(path)) == 201
 
 
-def test_views_are_not_computed(tmp_path: Path) -> None:
+def test_views_are_not_computed(tmp_path):
     path = plain_sqlite(tmp_path)
     with closing(sqlite3.connect(path)) as opened, opened:
         opened.execute("CREATE VIEW many AS SELECT * FROM places a, places b, places c")
@@ -287,7 +285,7 @@ def test_views_are_not_computed(tmp_path: Path) -> None:
         read_points(path, layer="many")
 
 
-def test_a_shapefile_without_a_part_says_which(tmp_path: Path) -> None:
+def test_a_shapefile_without_a_part_says_which(tmp_path):
     path = by("ESRI Shapefile", "points.shp")(tmp_path)
     for ending in (".dbf", ".shx"):
         part = path.with_suffix(ending)
@@ -305,7 +303,7 @@ def test_a_shapefile_without_a_part_says_which(tmp_path: Path) -> None:
         read_points(path.read_bytes(), name="points.shp")
 
 
-def test_a_copy_in_another_container_is_the_same_population(tmp_path: Path) -> None:
+def test_a_copy_in_another_container_is_the_same_population(tmp_path):
     names = ["points.csv", "points.csv.gz", "points.zip", "points.gdb", "points.gdb.zip"]
     assert {population_of_file(str(tmp_path / name)) for name in names} == {"points"}
     assert population_of_file(f"{tmp_path / 'points.gpkg'}::rail") == "points"
@@ -313,7 +311,7 @@ def test_a_copy_in_another_container_is_the_same_population(tmp_path: Path) -> N
     assert population_of_file(str(tmp_path / "points.gdb")) == "points"
 
 
-def test_files_without_a_place_say_so(tmp_path: Path) -> None:
+def test_files_without_a_place_say_so(tmp_path):
     gpx = tmp_path / "empty.gpx"
     gpx.write_text('<gpx version="1.1" xmlns="http://www.topografix.com/GPX/1/1"></gpx>')
     with pytest.raises(InputError, match="No layer of this file holds points"):
@@ -325,7 +323,7 @@ def test_files_without_a_place_say_so(tmp_path: Path) -> None:
         read_points(kml)
 
 
-def test_kml_is_read_without_what_it_points_to(tmp_path: Path) -> None:
+def test_kml_is_read_without_what_it_points_to(tmp_path):
     head = '<?xml version="1.0"?><kml xmlns="http://www.opengis.net/kml/2.2"><Document>'
     link = "<NetworkLink><Link><href>other.kml</href></Link></NetworkLink>"
     by("LIBKML", "other.kml")(tmp_path)

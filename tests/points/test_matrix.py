@@ -44,20 +44,17 @@ def test_coarse_tables_hold_every_eighth_corner():
         assert np.array_equal(table[:, :, t], above[::8, ::8])
 
 
-@pytest.mark.parametrize(
-    ("counts", "word"),
-    [
-        ([[1, -1]], "negative"),
-        ([[0.5]], "fractions"),
-        ([[np.nan]], "fractions"),
-        ([[np.inf]], "fractions"),
-        ([], "dimensions"),
-        ([1, 2], "dimensions"),
-        ([["a"]], "not numbers"),
-        ([[10**12]], "100 billion"),
-        ([[1, 2], [3]], "rectangular"),
-    ],
-)
+@pytest.mark.parametrize(("counts", "word"), [
+    ([[1, -1]], "negative"),
+    ([[0.5]], "fractions"),
+    ([[np.nan]], "fractions"),
+    ([[np.inf]], "fractions"),
+    ([], "dimensions"),
+    ([1, 2], "dimensions"),
+    ([["a"]], "not numbers"),
+    ([[10**12]], "100 billion"),
+    ([[1, 2], [3]], "rectangular"),
+])  # fmt: skip
 def test_bad_counts_are_refused_in_a_sentence(counts, word):
     with pytest.raises(InputError, match=word):
         FrequencyMatrix.from_array(counts)

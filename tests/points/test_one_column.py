@@ -1,7 +1,5 @@
 """A place in one column, in every encoding that people have, by every reader."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Callable
@@ -67,7 +65,7 @@ class Wkb(pa.ExtensionType):
         return self._about
 
     @classmethod
-    def __arrow_ext_deserialize__(cls, _: pa.DataType, about: bytes) -> Wkb:
+    def __arrow_ext_deserialize__(cls, _, about):
         return cls(about)
 
 
@@ -144,7 +142,7 @@ FILES: dict[str, Callable[[Path], bytes]] = {
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_parquet_in_any_encoding_is_read_and_scanned(name: str, tmp_path: Path) -> None:
+def test_parquet_in_any_encoding_is_read_and_scanned(name, tmp_path):
     content = FILES[name](tmp_path)
     path = tmp_path / "points.parquet"
     path.write_bytes(content)
@@ -182,7 +180,7 @@ TEXTS = {
 
 @pytest.mark.parametrize("kind", ["dict", "pandas", "Arrow", "JSON", "Parquet", "CSV"])
 @pytest.mark.parametrize("name", TEXTS)
-def test_texts_of_places_are_read_from_every_table(name: str, kind: str) -> None:
+def test_texts_of_places_are_read_from_every_table(name, kind):
     # A missing place is one, however it is written.
     values = [*TEXTS[name], None, ""]
     columns = {"n": [1, 2, 3, 4, 5], name: values}
@@ -203,7 +201,7 @@ def test_texts_of_places_are_read_from_every_table(name: str, kind: str) -> None
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_texts_of_places_are_counted_while_they_are_read(name: str, tmp_path: Path) -> None:
+def test_texts_of_places_are_counted_while_they_are_read(name, tmp_path):
     path = tmp_path / "points.csv"
     pd.DataFrame({"n": [1, 2, 3, 4], name: [*TEXTS[name], None]}).to_csv(path, index=False)
     for columns in ({}, {"lon": name, "lat": name}):
@@ -231,40 +229,37 @@ FRAMES = {
 
 
 @pytest.mark.parametrize("name", FRAMES)
-def test_frames_with_geometries_of_any_kind(name: str) -> None:
+def test_frames_with_geometries_of_any_kind(name):
     points = read_points(FRAMES[name]())
     placed = geopandas.points_from_xy(points.x, points.y, crs=points.crs).to_crs(4326)
     assert np.allclose(placed.x, LON, atol=1e-6)
 
 
-def test_metres_as_plain_wkb_are_read_with_a_crs() -> None:
+def test_metres_as_plain_wkb_are_read_with_a_crs():
     content = parquet(pa.table({"geometry": wkb(METRIC)}))
     with pytest.raises(InputError, match="crs="):
         read_points(content)
     assert np.allclose(read_points(content, crs=25833).x, METRIC.geometry.x)
 
 
-@pytest.mark.parametrize(
-    ("columns", "said"),
-    [
-        ({"c": ["13.4 52.5", "13.5 52.6"]}, "rename the column lat_lon or lon_lat"),
-        ({"c": ["POINT (1 2)", "POLYGON ((0 0, 1 0, 1 1, 0 0))"] * 1}, "No columns"),
-        ({"c": ["POINT (1 2)"] * 9 + ["POLYGON ((0 0, 1 0, 1 1, 0 0))"]}, "kind POLYGON"),
-        ({"c": ["POINT (1 2)"] * 9 + ["MULTIPOINT ((0 0), (1 1))"]}, "several points"),
-        ({"c": ["POINT (1 2)"] * 9 + ["Main Street"]}, "written in another way"),
-        ({"c": ["SRID=1;POINT (1 2)"[5:]] * 2 + ["Main Street"]}, "No columns"),
-        ({"a": ["POINT (1 2)"], "b": ["POINT (1 2)"]}, "choose one, for example lon='a', lat='a'"),
-        ({"c": ["12,5", "13,5"]}, "No columns"),
-        ({"c": [b"\1\1 no wkb"]}, "No columns"),
-    ],
-)
-def test_what_is_no_place_in_one_column_is_refused(columns: dict, said: str) -> None:
+@pytest.mark.parametrize(("columns", "said"), [
+    ({"c": ["13.4 52.5", "13.5 52.6"]}, "rename the column lat_lon or lon_lat"),
+    ({"c": ["POINT (1 2)", "POLYGON ((0 0, 1 0, 1 1, 0 0))"] * 1}, "No columns"),
+    ({"c": ["POINT (1 2)"] * 9 + ["POLYGON ((0 0, 1 0, 1 1, 0 0))"]}, "kind POLYGON"),
+    ({"c": ["POINT (1 2)"] * 9 + ["MULTIPOINT ((0 0), (1 1))"]}, "several points"),
+    ({"c": ["POINT (1 2)"] * 9 + ["Main Street"]}, "written in another way"),
+    ({"c": ["SRID=1;POINT (1 2)"[5:]] * 2 + ["Main Street"]}, "No columns"),
+    ({"a": ["POINT (1 2)"], "b": ["POINT (1 2)"]}, "choose one, for example lon='a', lat='a'"),
+    ({"c": ["12,5", "13,5"]}, "No columns"),
+    ({"c": [b"\1\1 no wkb"]}, "No columns"),
+])  # fmt: skip
+def test_what_is_no_place_in_one_column_is_refused(columns, said):
     with pytest.raises(InputError, match=said) as refused:
         read_points(columns)
     assert "Main Street" not in str(refused.value)
 
 
-def test_the_column_that_is_named_is_read() -> None:
+def test_the_column_that_is_named_is_read():
     table = {"a": ["POINT (1 2)"], "b": ["POINT (3 4)"], "lon": [5.0], "lat": [6.0]}
     assert read_points(table).x.tolist() == [5]
     assert read_points(table, lon="b", lat="b").x.tolist() == [3]
@@ -272,7 +267,7 @@ def test_the_column_that_is_named_is_read() -> None:
     assert read_points(renamed).y.tolist() == [13.4]
 
 
-def test_multipoints_of_several_are_refused(tmp_path: Path) -> None:
+def test_multipoints_of_several_are_refused(tmp_path):
     two = geopandas.GeoSeries([shapely.MultiPoint([(1, 2), (3, 4)])], crs=4326).to_frame("geometry")
     path = tmp_path / "p.parquet"
     two.to_file(tmp_path / "p.gpkg")
@@ -283,13 +278,11 @@ def test_multipoints_of_several_are_refused(tmp_path: Path) -> None:
                 read_points(source)
 
 
-def test_degrees_times_ten_million(tmp_path: Path) -> None:
+def test_degrees_times_ten_million(tmp_path):
     columns = {"latitudeE7": [525000000, 0], "longitudeE7": [134000000, 0]}
     path = tmp_path / "p.parquet"
     pd.DataFrame(columns).to_parquet(path)
-    records = {
-        "locations": pd.DataFrame(columns).to_dict("records"),
-    }
+    records = {"locations": pd.DataFrame(columns).to_dict("records")}
     text = pd.DataFrame(columns).to_csv(index=False).encode()
     for source in (columns, path, text, json.dumps(records).encode()):
         points = read_points(source)
@@ -299,40 +292,34 @@ def test_degrees_times_ten_million(tmp_path: Path) -> None:
     assert as_points(path.with_suffix(".csv")).count(GRID)[0].total == 1
 
 
-@pytest.mark.parametrize(
-    "document",
-    [
-        [{"where": {"lat": 52.5, "lon": 13.4}, "who": "a"}],
-        [{"latitude": "52.5", "longitude": "13.4"}],
-        {"data": [{"lat": 52.5, "lon": 13.4}]},
-        {"count": 1, "results": [{"geo_point": {"lon": 13.4, "lat": 52.5}}]},
-        {"last_updated": 1, "data": {"stations": [{"lat": 52.5, "lon": 13.4}]}},
-        {"version": 0.6, "elements": [{"type": "node", "lat": 52.5, "lon": 13.4, "tags": {}}]},
-        {"elements": [{"type": "way", "center": {"lat": 52.5, "lon": 13.4}}]},
-        {"fields": [{"name": "a"}], "records": [{"place": [1], "lon": 13.4, "lat": 52.5}]},
-        {
-            "features": [{"attributes": {"a": 1}, "geometry": {"x": 13.4, "y": 52.5}}],
-            "spatialReference": {"wkid": 4326},
-        },
-        {"lon": {"0": 13.4}, "lat": {"0": 52.5}},
-        {"lon": [13.4], "lat": [52.5]},
-        {"columns": ["lon", "lat"], "index": [0], "data": [[13.4, 52.5]]},
-        {"gpx": {"wpt": [{"@lat": "52.5", "@lon": "13.4"}]}},
-        [{"location": {"type": "Point", "coordinates": [13.4, 52.5]}}],
-        {
-            "type": "GeometryCollection",
-            "geometries": [{"type": "Point", "coordinates": [13.4, 52.5]}],
-        },
-    ],
-)
-def test_json_of_other_kinds(document: Any) -> None:
+@pytest.mark.parametrize("document", [
+    [{"where": {"lat": 52.5, "lon": 13.4}, "who": "a"}],
+    [{"latitude": "52.5", "longitude": "13.4"}],
+    {"data": [{"lat": 52.5, "lon": 13.4}]},
+    {"count": 1, "results": [{"geo_point": {"lon": 13.4, "lat": 52.5}}]},
+    {"last_updated": 1, "data": {"stations": [{"lat": 52.5, "lon": 13.4}]}},
+    {"version": 0.6, "elements": [{"type": "node", "lat": 52.5, "lon": 13.4, "tags": {}}]},
+    {"elements": [{"type": "way", "center": {"lat": 52.5, "lon": 13.4}}]},
+    {"fields": [{"name": "a"}], "records": [{"place": [1], "lon": 13.4, "lat": 52.5}]},
+    {
+        "features": [{"attributes": {"a": 1}, "geometry": {"x": 13.4, "y": 52.5}}],
+        "spatialReference": {"wkid": 4326},
+    },
+    {"lon": {"0": 13.4}, "lat": {"0": 52.5}},
+    {"lon": [13.4], "lat": [52.5]},
+    {"columns": ["lon", "lat"], "index": [0], "data": [[13.4, 52.5]]},
+    {"gpx": {"wpt": [{"@lat": "52.5", "@lon": "13.4"}]}},
+    [{"location": {"type": "Point", "coordinates": [13.4, 52.5]}}],
+    {"type": "GeometryCollection", "geometries": [{"type": "Point", "coordinates": [13.4, 52.5]}]},
+])  # fmt: skip
+def test_json_of_other_kinds(document):
     points = read_points(json.dumps(document).encode())
     assert (points.x.tolist(), points.y.tolist()) == ([13.4], [52.5])
 
 
 @pytest.mark.parametrize("form", ["{}\n{}\n", "\x1e{}\n\x1e{}\n", "[{},\n{}]", "{}\r\n{}"])
 @pytest.mark.parametrize("indent", [None, 1])
-def test_features_and_objects_that_follow_each_other(form: str, indent: int | None) -> None:
+def test_features_and_objects_that_follow_each_other(form, indent):
     feature = {
         "type": "Feature",
         "properties": {"who": "a } b"},
@@ -345,7 +332,7 @@ def test_features_and_objects_that_follow_each_other(form: str, indent: int | No
         assert points.user is not None
 
 
-def test_esris_json_has_a_crs_and_rings_with_holes() -> None:
+def test_esris_json_has_a_crs_and_rings_with_holes():
     rings = [[[0, 0], [0, 9], [9, 9], [9, 0], [0, 0]], [[1, 1], [2, 1], [2, 2], [1, 1]]]
     document = {
         "spatialReference": {"wkid": 102100, "latestWkid": 3857},
@@ -354,12 +341,11 @@ def test_esris_json_has_a_crs_and_rings_with_holes() -> None:
     features = Features(json.dumps(document).encode())
     (feature,) = features
     assert shapely.geometry.shape(feature["geometry"]).area == 81 - 0.5
-    assert features.crs is not None
     assert features.crs.to_epsg() == 3857
 
 
 @pytest.mark.parametrize("kind", ["(pairs)", "WKT", "structs"])
-def test_trips_with_a_place_in_one_column(kind: str) -> None:
+def test_trips_with_a_place_in_one_column(kind):
     make = {
         "(pairs)": lambda x, y: f"({y}, {x})",
         "WKT": lambda x, y: f"POINT ({x} {y})",
@@ -406,7 +392,7 @@ POLYGONS: dict[str, tuple[str, Callable[[], bytes]]] = {
 
 
 @pytest.mark.parametrize("name", POLYGONS)
-def test_a_boundary_in_any_encoding(name: str, tmp_path: Path) -> None:
+def test_a_boundary_in_any_encoding(name, tmp_path):
     ending, make = POLYGONS[name]
     path = tmp_path / f"boundary.{ending}"
     path.write_bytes(make())
@@ -416,7 +402,7 @@ def test_a_boundary_in_any_encoding(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["\n{}\n{}", "\x1e{}\n\x1e{}\n", "[{},{}]"])
-def test_boxes_that_follow_each_other(form: str) -> None:
+def test_boxes_that_follow_each_other(form):
     shapes = [shapely.box(13.4, 52.5, 13.41, 52.51), shapely.box(13.5, 52.6, 13.51, 52.61)]
     frame = geopandas.GeoDataFrame({"name": ["a", "b"]}, geometry=shapes, crs=4326)
     one, two = (json.dumps(feature) for feature in frame.iterfeatures())

@@ -1,10 +1,7 @@
 """Points are read from every kind of source, and what cannot be points is refused."""
 
-from __future__ import annotations
-
 import io
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import geopandas
@@ -50,14 +47,12 @@ FILES = ["p.csv", "p.tsv", "p.parquet", "geo.parquet", "arrow.parquet", "p.geojs
 
 
 @pytest.mark.parametrize("name", [*FILES, "p.shp"])
-def test_every_kind_of_file(tmp_path: Path, name: str) -> None:
+def test_every_kind_of_file(tmp_path, name):
     points = read_points(write(tmp_path / name), user="who", weight="n", time="t")
     assert points.x.tolist() == X
     assert points.y.tolist() == Y
     assert points.crs == "EPSG:4326"
-    assert points.user is not None
     assert points.user.tolist() == [0, 1, 0]
-    assert points.weight is not None
     assert points.weight.tolist() == [1, 0, 3]
     assert points.time is not None
     assert [str(t) for t in points.time] == ["5", "6", "7"]
@@ -66,7 +61,7 @@ def test_every_kind_of_file(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_every_kind_of_upload(tmp_path: Path, name: str) -> None:
+def test_every_kind_of_upload(tmp_path, name):
     path = write(tmp_path / name)
     from_bytes = read_points(path.read_bytes(), name=name)
     with path.open("rb") as opened:
@@ -89,52 +84,46 @@ class Exported:
         return self._table.__arrow_c_stream__(requested_schema)
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        FRAME,
-        FRAME.convert_dtypes(),
-        FRAME.set_index("t"),
-        GEO,
-        pa.Table.from_pandas(FRAME),
-        Exported(FRAME),
-        FRAME.to_dict("list"),
-        {"lon": np.array(X), "lat": np.ma.array(Y)},
-    ],
-)
-def test_every_kind_of_frame(source: object) -> None:
+@pytest.mark.parametrize("source", [
+    FRAME,
+    FRAME.convert_dtypes(),
+    FRAME.set_index("t"),
+    GEO,
+    pa.Table.from_pandas(FRAME),
+    Exported(FRAME),
+    FRAME.to_dict("list"),
+    {"lon": np.array(X), "lat": np.ma.array(Y)},
+])  # fmt: skip
+def test_every_kind_of_frame(source):
     points = read_points(source, name="frame")
     assert points.x.tolist() == X
     assert points.y.tolist() == Y
     assert points.name == "frame"
 
 
-def test_users_and_weights_of_frames() -> None:
+def test_users_and_weights_of_frames():
     for source in (FRAME, FRAME.convert_dtypes(), GEO, Exported(FRAME)):
         points = read_points(source, user="who", weight="n")
-        assert points.user is not None
         assert points.user.tolist() == [0, 1, 0]
-        assert points.weight is not None
         assert points.weight.tolist() == [1, 0, 3]
 
 
-def test_pairs_of_arrays() -> None:
+def test_pairs_of_arrays():
     for source in ((X, Y), [np.array(X), Y], np.column_stack([X, Y])):
         points = read_points(source, user=["b", "a", "b"], weight=[1, 2, 3], time=X)
         assert points.x.tolist() == X
-        assert points.user is not None
         assert points.user.tolist() == [0, 1, 0]
         assert "taken as degrees" in " ".join(points.notes)
 
 
-def test_numbers_in_memory_are_not_copied() -> None:
+def test_numbers_in_memory_are_not_copied():
     x, y = np.array(X), np.array(Y)
     points = read_points({"lon": x, "lat": y})
     assert np.shares_memory(points.x, x)
     assert np.shares_memory(points.y, y)
 
 
-def test_what_was_guessed_is_said() -> None:
+def test_what_was_guessed_is_said():
     taken = "The columns 'lon' and 'lat' were taken as the place."
     rest = "2 columns were not read: who, t."
     assert read_points(FRAME, weight="n").notes == (taken, rest)
@@ -143,20 +132,20 @@ def test_what_was_guessed_is_said() -> None:
 
 
 @pytest.mark.parametrize("column", ["user_id", "User", "UserID", "device-id", "uid"])
-def test_a_column_of_users_that_is_not_read_is_said(column) -> None:
+def test_a_column_of_users_that_is_not_read_is_said(column):
     frame = FRAME.assign(**{column: range(len(FRAME))})
     sentence = f"The column {column!r} was not read: name it with user={column!r} to protect users."
     assert sentence in read_points(frame).notes
     assert sentence not in read_points(frame, user=column).notes
 
 
-def test_a_column_that_is_about_something_else_is_not_taken_for_users() -> None:
+def test_a_column_that_is_about_something_else_is_not_taken_for_users():
     frame = FRAME.assign(user_type=0, persons=1, customers_served=2)
     assert not any("protect users" in note for note in read_points(frame).notes)
 
 
 @pytest.mark.parametrize("column", ["count", "S000", "number_of_trips", "Total", "freq", "jobs"])
-def test_a_column_that_says_how_many_and_is_not_read_is_named(column: str, tmp_path: Path) -> None:
+def test_a_column_that_says_how_many_and_is_not_read_is_named(column, tmp_path):
     sentence = f"The column {column!r} was not read: name it with weight={column!r}"
     frame = FRAME.rename(columns={"n": column})
     frame.to_csv(tmp_path / "p.csv", index=False)
@@ -178,7 +167,7 @@ SHAPES = {
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_a_column_whose_values_look_like_ids_of_users_is_named(shape: str, tmp_path: Path) -> None:
+def test_a_column_whose_values_look_like_ids_of_users_is_named(shape, tmp_path):
     n = 30
     frame = pd.DataFrame({"lon": np.linspace(1, 2, n), "lat": 50.0})
     frame["whose"] = [SHAPES[shape].format(row % 4) for row in range(n)]
@@ -201,29 +190,27 @@ def test_a_column_whose_values_look_like_ids_of_users_is_named(shape: str, tmp_p
 
 
 @pytest.mark.parametrize("column", ["total_amount", "passenger_count", "house_number", "weight_kg"])
-def test_a_column_that_counts_something_else_is_not_named(column: str) -> None:
+def test_a_column_that_counts_something_else_is_not_named(column):
     frame = FRAME.rename(columns={"n": column})
     assert not any("was not read" in note for note in read_points(frame).notes)
 
 
-def test_a_crs_of_the_file_is_respected(tmp_path: Path) -> None:
+def test_a_crs_of_the_file_is_respected(tmp_path):
     british = GEO.iloc[:1].set_geometry(geopandas.points_from_xy([530_000], [180_000]))
     british = british.set_crs(27700, allow_override=True)
     british.to_parquet(tmp_path / "b.parquet")
     british.to_file(tmp_path / "b.gpkg")
     for source in (british, tmp_path / "b.parquet", tmp_path / "b.gpkg"):
         points = read_points(source)
-        assert points.crs is not None
         assert points.crs.to_epsg() == 27700
         assert points.x.tolist() == [530_000]
         with pytest.raises(InputError, match="The file says that its CRS is"):
             read_points(source, crs="EPSG:3857")
 
 
-def test_a_crs_can_be_given() -> None:
+def test_a_crs_can_be_given():
     metres = {"x": [530_000.0, np.nan], "y": [180_000.0, 1.0]}
     points = read_points(metres, crs="EPSG:27700")
-    assert points.crs is not None
     assert points.crs.to_epsg() == 27700
     assert len(points) == 1
     with pytest.raises(InputError, match="say what they are with crs="):
@@ -234,7 +221,7 @@ def test_a_crs_can_be_given() -> None:
         read_points(metres, crs="EPSG:4978")
 
 
-def test_other_columns_than_the_geometry_can_be_chosen(tmp_path: Path) -> None:
+def test_other_columns_than_the_geometry_can_be_chosen(tmp_path):
     both = GEO.assign(a_lon=1.0, a_lat=2.0)
     both.to_parquet(tmp_path / "b.parquet")
     both.to_file(tmp_path / "b.gpkg")
@@ -243,13 +230,11 @@ def test_other_columns_than_the_geometry_can_be_chosen(tmp_path: Path) -> None:
         assert read_points(source).x.tolist() == X
 
 
-def test_bad_rows_are_named_and_left_out() -> None:
+def test_bad_rows_are_named_and_left_out():
     text = b"lon,lat,who\n1,2,a\n,5,a\n3,nan,a\n0,0,a\ninf,5,a\n400,5,a\n5,95,a\n-9,9,\n7,8,b\n"
     points = read_points(text, user="who", time="who")
     assert points.x.tolist() == [1, 7]
-    assert points.user is not None
     assert points.user.tolist() == [0, 1]
-    assert points.time is not None
     assert points.time.tolist() == ["a", "b"]
     assert points.notes[1:] == (
         "2 rows without a coordinate (null or not a number) were left out.",
@@ -261,7 +246,7 @@ def test_bad_rows_are_named_and_left_out() -> None:
     )
 
 
-def test_longitudes_up_to_360_are_brought_home() -> None:
+def test_longitudes_up_to_360_are_brought_home():
     x = np.array([10.0, 190.0])
     points = read_points({"lon": x, "lat": [1.0, 2.0]})
     assert points.x.tolist() == [10, -170]
@@ -269,7 +254,7 @@ def test_longitudes_up_to_360_are_brought_home() -> None:
     assert x.tolist() == [10, 190], "the caller's array stays as it is"
 
 
-def test_nothing_but_a_header_is_no_point() -> None:
+def test_nothing_but_a_header_is_no_point():
     for source in (b"lon,lat\n", FRAME.iloc[:0], GEO.iloc[:0], ([], [])):
         assert len(read_points(source)) == 0
     empty = io.BytesIO()
@@ -288,7 +273,7 @@ def test_nothing_but_a_header_is_no_point() -> None:
     assert len(read_points(b"lon,lat\n1,2\n")) == 1
 
 
-def test_text_files_of_many_countries() -> None:
+def test_text_files_of_many_countries():
     decimal = "Longitude;Latitude;Straße\n1,5;2,5;Müller\n3,0;4,0;Weiß\n"
     for text in (decimal.encode("utf-8-sig"), decimal.encode("latin1")):
         points = read_points(text, user="Straße")
@@ -297,11 +282,10 @@ def test_text_files_of_many_countries() -> None:
     assert read_points(quoted).y.tolist() == [2.5]
     assert read_points(b"lon|lat\n1|2\n").x.tolist() == [1]
     dated = read_points(b"lon,lat,t\n1,2,2014-04-01 00:11:00\n", time="t")
-    assert dated.time is not None
     assert dated.time[0] == np.datetime64("2014-04-01T00:11:00")
 
 
-def test_integers_decimals_and_nulls_of_parquet() -> None:
+def test_integers_decimals_and_nulls_of_parquet():
     import decimal
 
     table = pa.table(
@@ -318,14 +302,12 @@ def test_integers_decimals_and_nulls_of_parquet() -> None:
     points = read_points(file.getvalue(), user="who", weight="n", time="t")
     assert points.x.tolist() == [1]
     assert points.y.tolist() == [1.25]
-    assert points.weight is not None
     assert points.weight.tolist() == [2]
-    assert points.user is not None
     assert points.user.tolist() == [0]
 
 
 @given(st.lists(st.tuples(st.floats(-180, 180), st.floats(-90, 90)), min_size=1, max_size=20))
-def test_a_csv_file_brings_back_every_number(places: list[tuple[float, float]]) -> None:
+def test_a_csv_file_brings_back_every_number(places):
     x, y = np.array(places).T
     kept = ~((x == 0) & (y == 0))
     text = "lon,lat\n" + "\n".join(f"{a!r},{b!r}" for a, b in places)
@@ -398,19 +380,14 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("ending", "kind"),
-    [
-        ("parquet", "Parquet"),
-        ("GPKG", "GeoPackage"),
-        ("geojson", "GeoJSON"),
-        ("json", "GeoJSON"),
-        ("shp", "Shapefile"),
-    ],
-)
-def test_a_damaged_beginning_is_no_other_kind_of_file(
-    ending: str, kind: str, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize(("ending", "kind"), [
+    ("parquet", "Parquet"),
+    ("GPKG", "GeoPackage"),
+    ("geojson", "GeoJSON"),
+    ("json", "GeoJSON"),
+    ("shp", "Shapefile"),
+])  # fmt: skip
+def test_a_damaged_beginning_is_no_other_kind_of_file(ending, kind, tmp_path):
     path = tmp_path / f"points.{ending}"
     path.write_bytes(b"\xff\xfe" + b"nothing that begins so" * 9)
     for source, name in ((path, None), (path.read_bytes(), path.name)):
@@ -419,42 +396,39 @@ def test_a_damaged_beginning_is_no_other_kind_of_file(
 
 
 @pytest.mark.parametrize(("source", "said"), REFUSED)
-def test_what_cannot_be_points_is_refused_in_a_sentence(source: object, said: str) -> None:
+def test_what_cannot_be_points_is_refused_in_a_sentence(source, said):
     with pytest.raises(InputError, match=said) as caught:
         read_points(source)
     assert "\n" not in str(caught.value)
     assert str(caught.value).endswith(".")
 
 
-@pytest.mark.parametrize(
-    ("asked", "said"),
-    [
-        ({"user": "nobody"}, "There is no column 'nobody'; the columns are lon, lat, who, n, t"),
-        ({"weight": "who"}, "something else than numbers"),
-        ({"weight": [1, 2]}, "weight is neither a column nor an array of 3 values"),
-        ({"user": 7}, "user is neither a column nor an array"),
-        ({"weight": [1, -2, 3]}, "whole number of 0 or more"),
-        ({"weight": [1, 2.5, 3]}, "whole number of 0 or more"),
-        ({"weight": [1, np.nan, 3]}, "whole number of 0 or more"),
-        ({"weight": [1, np.inf, 3]}, "whole number of 0 or more"),
-        ({"weight": [1, 2, 1e12]}, "more than 100 billion"),
-        ({"max_rows": 2}, "more than the 2 rows"),
-        ({"lon": "west"}, "There is no column 'west'"),
-    ],
-)
-def test_what_cannot_be_asked_for(asked: dict, said: str) -> None:
+@pytest.mark.parametrize(("asked", "said"), [
+    ({"user": "nobody"}, "There is no column 'nobody'; the columns are lon, lat, who, n, t"),
+    ({"weight": "who"}, "something else than numbers"),
+    ({"weight": [1, 2]}, "weight is neither a column nor an array of 3 values"),
+    ({"user": 7}, "user is neither a column nor an array"),
+    ({"weight": [1, -2, 3]}, "whole number of 0 or more"),
+    ({"weight": [1, 2.5, 3]}, "whole number of 0 or more"),
+    ({"weight": [1, np.nan, 3]}, "whole number of 0 or more"),
+    ({"weight": [1, np.inf, 3]}, "whole number of 0 or more"),
+    ({"weight": [1, 2, 1e12]}, "more than 100 billion"),
+    ({"max_rows": 2}, "more than the 2 rows"),
+    ({"lon": "west"}, "There is no column 'west'"),
+])  # fmt: skip
+def test_what_cannot_be_asked_for(asked, said):
     for source in (FRAME, FRAME.to_dict("list")):
         with pytest.raises(InputError, match=said):
             read_points(source, **asked)
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_long_files_are_refused_before_they_are_read(tmp_path: Path, name: str) -> None:
+def test_long_files_are_refused_before_they_are_read(tmp_path, name):
     with pytest.raises(InputError, match="more than the 2 rows"):
         read_points(write(tmp_path / name), max_rows=2)
 
 
-def test_a_small_file_of_many_rows_is_refused_by_its_footer() -> None:
+def test_a_small_file_of_many_rows_is_refused_by_its_footer():
     # 20 million equal rows: 170 kB that would unpack to 320 MB.
     same = pa.DictionaryArray.from_arrays(np.zeros(20_000_000, np.int8), pa.array([1.5]))
     bomb = parquet(lon=same, lat=same)
@@ -463,7 +437,7 @@ def test_a_small_file_of_many_rows_is_refused_by_its_footer() -> None:
         read_points(bomb, max_rows=10_000_000)
 
 
-def test_of_several_layers_one_is_named(tmp_path: Path) -> None:
+def test_of_several_layers_one_is_named(tmp_path):
     path = tmp_path / "p.gpkg"
     GEO.to_file(path, layer="a")
     GEO.iloc[:1].to_file(path, layer="b")
@@ -475,7 +449,7 @@ def test_of_several_layers_one_is_named(tmp_path: Path) -> None:
         read_points(path, layer="c")
 
 
-def test_a_damaged_description_of_a_geometry_is_refused() -> None:
+def test_a_damaged_description_of_a_geometry_is_refused():
     table = pa.table({"lon": [1.0], "geometry": [b"not wkb"]})
     for about, said in [
         (b"not json", "description of the geometry"),
@@ -496,7 +470,7 @@ def described(encoding: str, kinds: list[str] | None = None, crs: str | None = N
     return {"primary_column": "geometry", "columns": {"geometry": about}}
 
 
-def test_points_with_height_nulls_and_without_a_crs(tmp_path: Path) -> None:
+def test_points_with_height_nulls_and_without_a_crs(tmp_path):
     high = geopandas.GeoDataFrame(geometry=[Point(1, 2, 3), None, Point()], crs=None)
     high.to_parquet(tmp_path / "h.parquet")
     for source in (high, tmp_path / "h.parquet"):
@@ -508,7 +482,7 @@ def test_points_with_height_nulls_and_without_a_crs(tmp_path: Path) -> None:
         )
 
 
-def test_points_are_of_one_length_and_say_no_number() -> None:
+def test_points_are_of_one_length_and_say_no_number():
     points = Points([1, 2], [3, 4], name="two", user=[0, 1])
     assert points.x.dtype == np.float64
     assert repr(points) == "Points('two', WGS 84, user)"
@@ -520,7 +494,7 @@ def test_points_are_of_one_length_and_say_no_number() -> None:
         Points([1, 2], [3, 4], user=[-1, 0])
 
 
-def test_the_dirty_file(real_data: Callable[[str], Path]) -> None:
+def test_the_dirty_file(real_data):
     path = real_data("nyc_green_taxi_2013-08_raw.parquet")
     with pytest.raises(InputError, match="'o_lon' and 'o_lat', 'd_lon' and 'd_lat'"):
         read_points(path)
@@ -533,9 +507,8 @@ def test_the_dirty_file(real_data: Callable[[str], Path]) -> None:
     )
 
 
-def test_real_users_and_real_polygons(real_data: Callable[[str], Path]) -> None:
+def test_real_users_and_real_polygons(real_data):
     points = read_points(real_data("foursquare_user_places.parquet"), user="user", weight="n")
-    assert points.user is not None
     assert points.user.max() == 7_641
     assert len(points) == 277_405
     with pytest.raises(InputError, match="polygons as the boundary of a grid"):

@@ -1,8 +1,5 @@
 """Whichever way the same points come, areas and grids count the same; columns may be named."""
 
-from __future__ import annotations
-
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +14,7 @@ ROWS, CELL = 12_000, 4_000.0
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     """Three files of the made-up nation, row groups of 2,000, with people."""
     here = tmp_path_factory.mktemp("nation") / "points"
     with pytest.MonkeyPatch.context() as patch:
@@ -28,19 +25,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def frame(folder: Path) -> pd.DataFrame:
+def frame(folder):
     return pd.concat([pd.read_parquet(file) for file in sorted(folder.iterdir())])
 
 
 @pytest.fixture(scope="module")
-def areas() -> Areas:
+def areas():
     return Areas.read(nation.boundaries(), ["country", "region", "district"])
 
 
 @pytest.mark.parametrize("bound", [None, 2])
-def test_all_ways_give_the_same_bits(
-    areas: Areas, folder: Path, frame: pd.DataFrame, bound: int | None
-) -> None:
+def test_all_ways_give_the_same_bits(areas, folder, frame, bound):
     columns = {} if bound is None else {"user": "person"}
     whole = areas.count(read_points(frame, **columns), CELL, bound)
     files = sorted(map(str, folder.iterdir()))
@@ -67,14 +62,14 @@ def test_all_ways_give_the_same_bits(
         assert apart > whole.by_node[0]
 
 
-def test_grids_take_them_as_well(folder: Path, frame: pd.DataFrame) -> None:
+def test_grids_take_them_as_well(folder, frame):
     grid = nation.grid(64)
     whole = grid.count(read_points(frame)).counts
     for way in (folder, frame, {"lon": frame["lon"], "lat": frame["lat"]}):
         assert np.array_equal(grid.count(way).counts, whole)
 
 
-def test_weights_are_counted(areas: Areas, frame: pd.DataFrame, tmp_path: Path) -> None:
+def test_weights_are_counted(areas, frame, tmp_path):
     heavy = frame.assign(weight=np.arange(len(frame)) % 4)
     heavy.to_parquet(tmp_path / "heavy.parquet")
     file = areas.count(tmp_path / "heavy.parquet", CELL, weight="weight")
@@ -82,7 +77,7 @@ def test_weights_are_counted(areas: Areas, frame: pd.DataFrame, tmp_path: Path) 
     assert file.by_node[0] > areas.count(frame, CELL).by_node[0]
 
 
-def test_workers_and_sentences(areas: Areas, folder: Path) -> None:
+def test_workers_and_sentences(areas, folder):
     files = scan_points(folder)
     counts = files.count_areas(areas, CELL, workers="threads")
     here = areas.count(folder, CELL)
@@ -91,7 +86,7 @@ def test_workers_and_sentences(areas: Areas, folder: Path) -> None:
     assert any("lon" in sentence for sentence in here.notes)
 
 
-def test_counts_say_how_points_were_read(areas: Areas, frame: pd.DataFrame, tmp_path: Path) -> None:
+def test_counts_say_how_points_were_read(areas, frame, tmp_path):
     gaps = frame.copy()
     gaps.iloc[:3, gaps.columns.get_loc("lon")] = np.nan
     gaps.to_csv(tmp_path / "gaps.csv", index=False)
@@ -102,7 +97,7 @@ def test_counts_say_how_points_were_read(areas: Areas, frame: pd.DataFrame, tmp_
         )
 
 
-def test_what_is_read_whole_and_what_in_parts(folder: Path, frame: pd.DataFrame) -> None:
+def test_what_is_read_whole_and_what_in_parts(folder, frame):
     assert in_parts(folder)
     assert in_parts(next(folder.iterdir()))
     assert not in_parts(frame)
@@ -111,25 +106,20 @@ def test_what_is_read_whole_and_what_in_parts(folder: Path, frame: pd.DataFrame)
     assert as_points(frame, {"user": person}).user is not None
 
 
-@pytest.mark.parametrize(
-    ("given", "columns", "says"),
-    [
-        ("nowhere.parquet", {}, "nowhere.parquet"),
-        ("frame", {"people": "person"}, "people="),
-        ("points", {"user": "person"}, "read already"),
-        ("frame", {"user": "nobody"}, "nobody"),
-        ("folder", {"user": "nobody"}, "nobody"),
-        (7, {}, "int"),
-    ],
-)
-def test_refusals(
-    areas: Areas, folder: Path, frame: pd.DataFrame, given: Any, columns: Any, says: str
-) -> None:
+@pytest.mark.parametrize(("given", "columns", "says"), [
+    ("nowhere.parquet", {}, "nowhere.parquet"),
+    ("frame", {"people": "person"}, "people="),
+    ("points", {"user": "person"}, "read already"),
+    ("frame", {"user": "nobody"}, "nobody"),
+    ("folder", {"user": "nobody"}, "nobody"),
+    (7, {}, "int"),
+])  # fmt: skip
+def test_refusals(areas, folder, frame, given, columns, says):
     known = {"frame": frame, "folder": folder, "points": read_points(frame)}
     with pytest.raises(InputError, match=says):
         areas.count(known.get(given, given), CELL, **columns)
 
 
-def test_a_bound_needs_users(areas: Areas, folder: Path) -> None:
+def test_a_bound_needs_users(areas, folder):
     with pytest.raises(InputError, match="user"):
         areas.count(folder, CELL, 2)

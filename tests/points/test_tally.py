@@ -1,7 +1,5 @@
 """Vectors and tables of atoms add up alike."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +10,7 @@ ATOMS = st.lists(st.tuples(st.integers(-1, 40), st.integers(0, 5)), max_size=60)
 
 
 @given(ATOMS, st.integers(0, 60))
-def test_a_table_counts_what_a_vector_counts(rows: list[tuple[int, int]], cut: int) -> None:
+def test_a_table_counts_what_a_vector_counts(rows, cut):
     atoms, records = np.array(rows, np.int64).reshape(-1, 2).T
     vector, table = Tally(41), Tally(DENSE + 1)
     for tally in (vector, table):
@@ -27,7 +25,7 @@ def test_a_table_counts_what_a_vector_counts(rows: list[tuple[int, int]], cut: i
     assert np.array_equal(vector.sparse()[0], np.flatnonzero(expected))
 
 
-def test_a_table_grows_with_what_occurs() -> None:
+def test_a_table_grows_with_what_occurs():
     rng = np.random.default_rng(1)
     atoms = rng.integers(0, 2**60, 50_000)
     atoms = np.concatenate([atoms, atoms[:20_000], [-1]])

@@ -1,10 +1,7 @@
 """Text tables as people have them: each line is read, or refused by its number."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -66,13 +63,13 @@ WHOLE = {
 
 
 @pytest.fixture
-def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+def _small_blocks(monkeypatch):
     monkeypatch.setattr(delimited, "BLOCK", 2**10)
 
 
 @pytest.mark.usefixtures("_small_blocks")
 @pytest.mark.parametrize("name", WHOLE)
-def test_every_record_is_read_and_counted(tmp_path: Path, name: str) -> None:
+def test_every_record_is_read_and_counted(tmp_path, name):
     path = tmp_path / "points.csv"
     for encoding in ("utf-8", "utf-8-sig", "utf-16"):
         path.write_bytes(WHOLE[name].encode(encoding))
@@ -81,24 +78,19 @@ def test_every_record_is_read_and_counted(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.usefixtures("_small_blocks")
-@pytest.mark.parametrize(
-    ("content", "line"),
-    [
-        (lines(300, str) + "Total rows: 300\n", 302),
-        (lines(300, str) + f"{ROW},b\n" + lines(300, str), 302),
-        (lines(20, with_breaks) + "# a comment\n", 25),
-        (lines(300, str, end="\r\n") + "\r\n\r\nend\r\n", 304),
-        (lines(300, str) + f'{ROW[:-1]}"a" b, c\n', 302),
-        (lines(300, lambda _: '"a, b"') + f'{ROW[:-1]}"a\n{ROW}\n', 302),
-        (lines(300, str) + "12:30,52.5,x\n", 302),
-        (lines(20, with_breaks) + "\nno number,52.5,x\n", 26),
-        (lines(20, lambda _: "é").encode("latin1") + b"a,52.5,x\n", 22),
-        (lines(300, str).encode() + "13.4,1°,é\n".encode("latin1"), 302),
-    ],
-)
-def test_a_line_that_is_no_record_is_refused_by_its_number(
-    tmp_path: Path, content: str | bytes, line: int
-) -> None:
+@pytest.mark.parametrize(("content", "line"), [
+    (lines(300, str) + "Total rows: 300\n", 302),
+    (lines(300, str) + f"{ROW},b\n" + lines(300, str), 302),
+    (lines(20, with_breaks) + "# a comment\n", 25),
+    (lines(300, str, end="\r\n") + "\r\n\r\nend\r\n", 304),
+    (lines(300, str) + f'{ROW[:-1]}"a" b, c\n', 302),
+    (lines(300, lambda _: '"a, b"') + f'{ROW[:-1]}"a\n{ROW}\n', 302),
+    (lines(300, str) + "12:30,52.5,x\n", 302),
+    (lines(20, with_breaks) + "\nno number,52.5,x\n", 26),
+    (lines(20, lambda _: "é").encode("latin1") + b"a,52.5,x\n", 22),
+    (lines(300, str).encode() + "13.4,1°,é\n".encode("latin1"), 302),
+])  # fmt: skip
+def test_a_line_that_is_no_record_is_refused_by_its_number(tmp_path, content, line):
     path = tmp_path / "points.csv"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     for read in (read_points, GRID.count):
@@ -106,7 +98,7 @@ def test_a_line_that_is_no_record_is_refused_by_its_number(
             read(path)
 
 
-def test_texts_are_the_same_however_they_are_quoted() -> None:
+def test_texts_are_the_same_however_they_are_quoted():
     plain = b'lon\tlat\tuser\n1\t2\tAnn\n1\t2\tthe "B"\n1\t2\tAnn\n'
     wrapped = b'lon\tlat\tuser\n1\t2\t"Ann"\n1\t2\t"the ""B"""\n1\t2\tAnn\n'
     ordinary = b'lon\tlat\tuser\n1\t2\t"Ann"\n1\t2\tthe "B"\n1\t2\tAnn\n1\t2\t"X" y\n'
@@ -132,9 +124,7 @@ RECORDS = {
 
 
 @pytest.mark.parametrize("name", RECORDS)
-def test_a_first_line_that_is_a_record_is_refused_and_not_repeated(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
-) -> None:
+def test_a_first_line_that_is_a_record_is_refused_and_not_repeated(tmp_path, capsys, name):
     content = RECORDS[name]
     path = tmp_path / "points.txt"
     path.write_text(content)
@@ -158,7 +148,7 @@ def test_a_first_line_that_is_a_record_is_refused_and_not_repeated(
     assert not any(value in said for value in values), said
 
 
-def test_the_advice_about_a_first_line_helps(tmp_path: Path) -> None:
+def test_the_advice_about_a_first_line_helps(tmp_path):
     for name in ("taxi", "check-ins", "two numbers", "blanks"):
         content = RECORDS[name]
         with pytest.raises(InputError) as refused:
@@ -177,7 +167,7 @@ def test_the_advice_about_a_first_line_helps(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "names", ["lon,lat,2019,2020", "id,lat,lng,S000,2021", "x,y,1,2", "w_lon,w_lat,2020-01-01,5"]
 )
-def test_names_beside_those_of_a_place_may_be_numbers(names: str) -> None:
+def test_names_beside_those_of_a_place_may_be_numbers(names):
     row = ",".join(["13.4"] * (names.count(",") + 1))
     assert len(read_points(f"{names}\n{row}\n".encode(), name="p.csv")) == 1
 
@@ -186,7 +176,7 @@ MISSING = ["", " ", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "-", ".",
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
-def test_cells_without_a_number_are_missing_places(tmp_path: Path, delimiter: str) -> None:
+def test_cells_without_a_number_are_missing_places(tmp_path, delimiter):
     cells = [*MISSING, "#N/A", "(null)", "  NA "]
     rows = [f"13.4{delimiter}52.5", *(f"13.4{delimiter}{cell}" for cell in cells)]
     content = f"lon{delimiter}lat\n" + "\n".join(rows) + "\n"
@@ -198,50 +188,44 @@ def test_cells_without_a_number_are_missing_places(tmp_path: Path, delimiter: st
     assert GRID.count(path).total == 1
 
 
-@pytest.mark.parametrize(
-    ("delimiter", "text", "value"),
-    [
-        (",", " 13.4 ", 13.4),
-        (",", "+13.4", 13.4),
-        (",", "\u221213.4", -13.4),
-        (",", "\u00a013.4", 13.4),
-        (",", '"13,45"', 13.45),
-        (",", '"1,234,567.5"', 1234567.5),
-        (",", "1 234 567.5", 1234567.5),
-        (",", "1'234'567", 1234567.0),
-        ("\t", "13,4", 13.4),
-        ("\t", "13,456", 13.456),
-        ("\t", "+13,4", 13.4),
-        ("\t", "\u221213,4", -13.4),
-        (";", "1.234.567,5", 1234567.5),
-        (";", "1\u202f234\u202f567,5", 1234567.5),
-        (";", "1,5e3", 1500.0),
-        ("|", "13,4", 13.4),
-    ],
-)
-def test_numbers_as_people_write_them(delimiter: str, text: str, value: float) -> None:
+@pytest.mark.parametrize(("delimiter", "text", "value"), [
+    (",", " 13.4 ", 13.4),
+    (",", "+13.4", 13.4),
+    (",", "\u221213.4", -13.4),
+    (",", "\u00a013.4", 13.4),
+    (",", '"13,45"', 13.45),
+    (",", '"1,234,567.5"', 1234567.5),
+    (",", "1 234 567.5", 1234567.5),
+    (",", "1'234'567", 1234567.0),
+    ("\t", "13,4", 13.4),
+    ("\t", "13,456", 13.456),
+    ("\t", "+13,4", 13.4),
+    ("\t", "\u221213,4", -13.4),
+    (";", "1.234.567,5", 1234567.5),
+    (";", "1\u202f234\u202f567,5", 1234567.5),
+    (";", "1,5e3", 1500.0),
+    ("|", "13,4", 13.4),
+])  # fmt: skip
+def test_numbers_as_people_write_them(delimiter, text, value):
     content = f"x{delimiter}y\n{text}{delimiter}6600000\n2{delimiter}6600000\n"
     points = read_points(content.encode(), name="p.csv", crs="EPSG:2154")
     assert points.x.tolist() == [value, 2.0]
 
 
-@pytest.mark.parametrize(
-    ("text", "kind"),
-    [
-        ("somewhere", "a text"),
-        ("12:30", "a date or a time"),
-        ("2024-05-06", "a date or a time"),
-        ("52.5N", "a letter of a hemisphere"),
-        ("W 13", "a letter of a hemisphere"),
-        ("52 30 24 N", "a letter of a hemisphere"),
-        ("48°51'24\"", "degrees with signs or minutes"),
-        ("13.4 52.5", "two numbers"),
-        ("POINT (13.4 52.5)", "a geometry"),
-        ("13.4m", "a number with a unit"),
-        ('"1,234"', "a comma that may stand for decimals or for thousands"),
-    ],
-)
-def test_anything_else_is_named_by_its_kind_and_line(tmp_path: Path, text: str, kind: str) -> None:
+@pytest.mark.parametrize(("text", "kind"), [
+    ("somewhere", "a text"),
+    ("12:30", "a date or a time"),
+    ("2024-05-06", "a date or a time"),
+    ("52.5N", "a letter of a hemisphere"),
+    ("W 13", "a letter of a hemisphere"),
+    ("52 30 24 N", "a letter of a hemisphere"),
+    ("48°51'24\"", "degrees with signs or minutes"),
+    ("13.4 52.5", "two numbers"),
+    ("POINT (13.4 52.5)", "a geometry"),
+    ("13.4m", "a number with a unit"),
+    ('"1,234"', "a comma that may stand for decimals or for thousands"),
+])  # fmt: skip
+def test_anything_else_is_named_by_its_kind_and_line(tmp_path, text, kind):
     path = tmp_path / "points.csv"
     path.write_text(f"lon,lat\n13.4,52.5\n{text},52.5\n")
     for read in (read_points, GRID.count):
@@ -250,7 +234,7 @@ def test_anything_else_is_named_by_its_kind_and_line(tmp_path: Path, text: str, 
         assert text.strip('"') not in str(refused.value)
 
 
-def test_a_comma_has_one_meaning_in_a_column() -> None:
+def test_a_comma_has_one_meaning_in_a_column():
     rows = ["13,4", "13,456", "1,234.5"]
     for order in (rows, rows[::-1]):
         content = "x\ty\n" + "".join(f"{value}\t6600000\n" for value in order)
@@ -258,14 +242,14 @@ def test_a_comma_has_one_meaning_in_a_column() -> None:
             read_points(content.encode(), name="p.tsv", crs="EPSG:2154")
 
 
-def test_a_column_that_is_read_has_its_name_alone() -> None:
+def test_a_column_that_is_read_has_its_name_alone():
     for role in ("user", "weight", "time"):
         content = b"lon,lat,a,a\n1,2,3,4\n"
         with pytest.raises(InputError, match="Two columns have the name 'a'"):
             read_points(content, name="p.csv", **{role: "a"})
 
 
-def test_a_title_above_the_names_is_refused_and_blanks_delimit() -> None:
+def test_a_title_above_the_names_is_refused_and_blanks_delimit():
     with pytest.raises(InputError, match="Line 1 of this file has one value"):
         read_points(b"Report of 2024\n\nlon,lat\n1,2\n", name="p.csv")
     with pytest.raises(InputError, match="divided by several blanks"):
@@ -274,7 +258,7 @@ def test_a_title_above_the_names_is_refused_and_blanks_delimit() -> None:
     assert len(read_points(b'lon, lat, "text"\n1, 2, "a"\n1, 2, "b c"\n', name="p.csv")) == 2
 
 
-def test_boxes_are_read_by_the_same_rules() -> None:
+def test_boxes_are_read_by_the_same_rules():
     grid = Grid.cells(16)
     box = "0,0,10,10"
     readable = [
@@ -301,7 +285,7 @@ def test_boxes_are_read_by_the_same_rules() -> None:
             read_rectangles(content.encode(), grid, "it")
 
 
-def test_trips_are_read_by_the_same_rules() -> None:
+def test_trips_are_read_by_the_same_rules():
     names = "o_lon\to_lat\td_lon\td_lat\ttext"
     rows = ['13,4\t52,5\t13,5\t52,6\t"a" b', "13,4\tNA\t13,5\t52,6\tx", '1,0\t2,0\t3,0\t4,0\t"c']
     trips = read_trips(("\n".join([names, *rows]) + "\n").encode(), name="t.tsv")

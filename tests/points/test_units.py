@@ -1,7 +1,5 @@
 """Whom counts protect is said, and never taken from a column that was forgotten."""
 
-from __future__ import annotations
-
 import geopandas as gpd
 import numpy as np
 import pandas as pd
@@ -23,7 +21,7 @@ def table(n: int = 60) -> pd.DataFrame:
     )
 
 
-def test_users_without_a_bound_are_refused_however_points_come(tmp_path) -> None:
+def test_users_without_a_bound_are_refused_however_points_come(tmp_path):
     path = tmp_path / "points.parquet"
     table().to_parquet(path)
     for points in (read_points(table(), user="who"), scan_points(path, user="who")):
@@ -38,7 +36,7 @@ def test_users_without_a_bound_are_refused_however_points_come(tmp_path) -> None
     assert GRID.count(table()).total == 60
 
 
-def test_units_that_do_not_fit_are_refused() -> None:
+def test_units_that_do_not_fit_are_refused():
     points = read_points(table(), user="who")
     for how, sentence in (
         ({"contribution_bound": 3, "per": "record"}, "leave it out"),
@@ -49,7 +47,7 @@ def test_units_that_do_not_fit_are_refused() -> None:
             GRID.count(points, **how)
 
 
-def test_a_series_of_points_is_read_and_records_are_no_counts() -> None:
+def test_a_series_of_points_is_read_and_records_are_no_counts():
     table_ = table()
     series = gpd.GeoSeries.from_xy(table_.lon, table_.lat, crs=4326)
     assert GRID.count(series).total == 60

@@ -1,7 +1,5 @@
 """Files that unpack to much more than they are: refused in a sentence, and in little memory."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Iterator
@@ -87,7 +85,7 @@ FILES = {
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_file_that_unpacks_is_refused_in_little_memory(name: str) -> None:
+def test_a_file_that_unpacks_is_refused_in_little_memory(name):
     make, called, most, sentence, peak = FILES[name]
     content = make()
     assert len(content) < most
@@ -99,7 +97,7 @@ def test_a_file_that_unpacks_is_refused_in_little_memory(name: str) -> None:
     assert ends[0].peak < len(content) + peak * MB, f"{ends[0].peak / MB:.0f} MB"
 
 
-def test_boundaries_of_that_kind_are_held_to_the_limit_too() -> None:
+def test_boundaries_of_that_kind_are_held_to_the_limit_too():
     with pytest.raises(InputError, match="1,000 columns"):
         foreign_areas(features(), ["name"])
     with pytest.raises(InputError, match="no column 'name'"):
@@ -117,7 +115,7 @@ def kinds() -> Iterator[tuple[str, list[bytes], list[float]]]:
 
 @pytest.mark.parametrize("kind", list(kinds()), ids=lambda kind: kind[0])
 @pytest.mark.parametrize("repeated", [True, False])
-def test_points_of_every_form_are_read(kind: tuple, repeated: bool) -> None:
+def test_points_of_every_form_are_read(kind, repeated):
     _, shapes, x = kind
     content = parquet(geo(shapes), use_dictionary=repeated)
     assert read_points(content).x.tolist() == x
@@ -126,13 +124,13 @@ def test_points_of_every_form_are_read(kind: tuple, repeated: bool) -> None:
 @pytest.mark.parametrize(
     "shape", ["LINESTRING (0 0, 1 1, 2 2)", "POLYGON Z ((0 0 1, 1 0 1, 1 1 1, 0 0 1))"]
 )
-def test_other_shapes_are_named(shape: str) -> None:
+def test_other_shapes_are_named(shape):
     content = parquet(geo([shapely.to_wkb(shapely.from_wkt(shape), output_dimension=3)]))
     with pytest.raises(InputError, match=f"kind {shapely.from_wkt(shape).geom_type} "):
         read_points(content)
 
 
-def test_a_large_file_is_read_within_the_limits() -> None:
+def test_a_large_file_is_read_within_the_limits():
     rng = np.random.default_rng(0)
     shapes = geopandas.points_from_xy(*rng.normal(size=(2, 200_000)))
     content = parquet(geo(list(shapely.to_wkb(np.asarray(shapes)))))

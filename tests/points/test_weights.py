@@ -25,7 +25,7 @@ def weighed(rows: list[tuple[int, int]], bound: int) -> np.ndarray:
 
 
 @given(st.lists(Trip, max_size=60), st.integers(1, 20))
-def test_a_persons_weights_add_up_to_the_bound_or_to_all_records(rows, bound) -> None:
+def test_a_persons_weights_add_up_to_the_bound_or_to_all_records(rows, bound):
     for user in range(7):
         own = [row for row in rows if row[0] == user]
         units = weighed(own, bound)
@@ -37,7 +37,7 @@ def test_a_persons_weights_add_up_to_the_bound_or_to_all_records(rows, bound) ->
 
 
 @given(st.lists(Trip, max_size=60), st.integers(1, 5), st.integers(0, 6), st.randoms())
-def test_other_persons_and_the_order_change_nothing(rows, bound, gone, luck) -> None:
+def test_other_persons_and_the_order_change_nothing(rows, bound, gone, luck):
     stays = [row for row in rows if row[0] != gone]
     own = [row for row in rows if row[0] == gone]
     whole = weighed(rows, bound)
@@ -46,12 +46,12 @@ def test_other_persons_and_the_order_change_nothing(rows, bound, gone, luck) -> 
     assert weighed(rows, bound).tolist() == whole.tolist()
 
 
-def test_more_records_than_units_of_the_lattice_still_add_up() -> None:
+def test_more_records_than_units_of_the_lattice_still_add_up():
     found = weighed([(0, cell) for cell in (0, 1, 2) for _ in range(LATTICE)], 1)
     assert found.sum() == LATTICE
     assert found[:3] == pytest.approx(LATTICE / 3, abs=1)
 
 
-def test_whole_records_have_a_lattice_of_one() -> None:
+def test_whole_records_have_a_lattice_of_one():
     trips = TripMatrix.from_coordinates([[0, 0, 1, 1]], [2, 2])
     assert (lattice_of(trips), lattice_of(towns((8, 8), 50))) == (1, 1)

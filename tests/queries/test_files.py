@@ -1,7 +1,5 @@
 """Rectangles to a file and back; files of others; files that are not what they should be."""
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path
@@ -44,7 +42,7 @@ def edited(text: str, change) -> bytes:
 
 
 @pytest.mark.parametrize("name", GRIDS)
-def test_geojson_of_ours_comes_back_exactly(name: str) -> None:
+def test_geojson_of_ours_comes_back_exactly(name):
     grid = GRIDS[name]
     boxes = some_boxes(grid)
     names = [f"box {i}" for i in range(len(boxes))]
@@ -54,7 +52,7 @@ def test_geojson_of_ours_comes_back_exactly(name: str) -> None:
     assert called == names
 
 
-def test_geojson_comes_back_within_a_cell_without_our_notes() -> None:
+def test_geojson_comes_back_within_a_cell_without_our_notes():
     boxes = some_boxes(CITY)
     text = write_rectangles(boxes, ["x"] * len(boxes), CITY, "geojson")
     back, _ = read_rectangles(edited(text, lambda f: f.update(properties={})), CITY)
@@ -63,7 +61,7 @@ def test_geojson_comes_back_within_a_cell_without_our_notes() -> None:
     assert np.abs(back - boxes).max() > 1e-6  # it was not read from the notes
 
 
-def test_a_shape_that_was_moved_counts_and_its_notes_do_not() -> None:
+def test_a_shape_that_was_moved_counts_and_its_notes_do_not():
     box = np.array([[1_000.0, 2_000.0, 3_000.0, 4_000.0]])
     text = write_rectangles(box, ["moved"], CITY, "geojson")
 
@@ -76,7 +74,7 @@ def test_a_shape_that_was_moved_counts_and_its_notes_do_not() -> None:
     assert back[0, 1] == pytest.approx(box[0, 1], abs=5.0)
 
 
-def test_a_cut_shape_that_was_moved_counts_too() -> None:
+def test_a_cut_shape_that_was_moved_counts_too():
     grid = GRIDS["antimeridian"]
     text = write_rectangles([grid.bounds], ["all"], grid, "geojson")
 
@@ -88,7 +86,7 @@ def test_a_cut_shape_that_was_moved_counts_too() -> None:
     assert back[0, 1] - grid.bounds[1] == pytest.approx(1_106, rel=0.02)
 
 
-def test_exact_edges_are_for_the_same_crs_only() -> None:
+def test_exact_edges_are_for_the_same_crs_only():
     other = Grid.around(-122.40, 37.77, 20_000)
     box = np.array([[-500.0, -500.0, 500.0, 500.0]])
     text = write_rectangles(box, ["a"], CITY, "geojson")
@@ -97,7 +95,7 @@ def test_exact_edges_are_for_the_same_crs_only() -> None:
     assert back[0] == pytest.approx(box[0] + [shift, 0, shift, 0], abs=3.0)
 
 
-def test_notes_that_are_not_numbers_are_ignored() -> None:
+def test_notes_that_are_not_numbers_are_ignored():
     box = np.array([[0.0, 0.0, 500.0, 500.0]])
     text = write_rectangles(box, ["a"], CITY, "geojson")
     for bad in ("12", None, True, [1], 10**400):
@@ -106,7 +104,7 @@ def test_notes_that_are_not_numbers_are_ignored() -> None:
         assert back == pytest.approx(box, abs=0.1)
 
 
-def test_other_programs_read_our_geojson() -> None:
+def test_other_programs_read_our_geojson():
     boxes = some_boxes(CITY)
     private = np.arange(len(boxes)) + 0.5
     private[3] = np.nan
@@ -121,7 +119,7 @@ def test_other_programs_read_our_geojson() -> None:
     assert np.abs(frame.to_crs(CITY.crs).bounds.to_numpy() - boxes).max() < 0.2
 
 
-def test_what_geopandas_writes_is_read(tmp_path: Path) -> None:
+def test_what_geopandas_writes_is_read(tmp_path):
     boxes = some_boxes(CITY, 5)
     text = write_rectangles(boxes, list("abcdef"), CITY, "geojson")
     path = tmp_path / "again.geojson"
@@ -132,7 +130,7 @@ def test_what_geopandas_writes_is_read(tmp_path: Path) -> None:
     assert names == list("abcdef")
 
 
-def test_shapes_of_others_give_their_bounding_box() -> None:
+def test_shapes_of_others_give_their_bounding_box():
     feature = {
         "type": "Feature",
         "id": 7,
@@ -159,7 +157,7 @@ text = st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp", "Zs", "
     st.lists(st.tuples(coordinate, coordinate, coordinate, coordinate, text), min_size=1),
     st.sampled_from([CITY, CELLS]),
 )
-def test_csv_of_ours_comes_back_exactly(rows: list[tuple], grid: Grid) -> None:
+def test_csv_of_ours_comes_back_exactly(rows, grid):
     boxes = np.array([[min(a, c), min(b, d), max(a, c), max(b, d)] for a, b, c, d, _ in rows])
     # Far from looking like degrees, which CSV refuses on a map.
     boxes += [1e9, 1e9, 2e9, 2e9]
@@ -171,7 +169,7 @@ def test_csv_of_ours_comes_back_exactly(rows: list[tuple], grid: Grid) -> None:
 
 
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", "'=1", "\t=1", "\r=1", "''@x"])
-def test_no_name_is_a_formula(name: str) -> None:
+def test_no_name_is_a_formula(name):
     box = [[1_000.0, 1_000.0, 2_000.0, 2_000.0]]
     columns = {"=evil": [-3.5], "note": [name]}
     lines = write_rectangles(box, [name], CITY, "csv", columns).split("\n", 1)
@@ -183,7 +181,7 @@ def test_no_name_is_a_formula(name: str) -> None:
     assert read_rectangles(written.encode(), CITY)[1] == [name.strip()]
 
 
-def test_csv_as_spreadsheets_write_it() -> None:
+def test_csv_as_spreadsheets_write_it():
     written = "\ufeffName;West;South;East;North\n\nDépôt;1000,5;2000;3000;4000,25\n;1;2;3e3;4e3\n"
     for encoding in ("utf-8", "latin-1"):
         content = written.lstrip("\ufeff" if encoding == "latin-1" else "").encode(encoding)
@@ -194,7 +192,7 @@ def test_csv_as_spreadsheets_write_it() -> None:
     assert read_rectangles(tabs, CELLS)[0].tolist() == [[1, 3, 2, 4]]
 
 
-def test_names_from_files_are_one_short_line() -> None:
+def test_names_from_files_are_one_short_line():
     name = "a\x1b[31m\u202eb\n" + "c" * 500
     content = f'name,x0,y0,x1,y1\n"{name}",5000,5000,6000,6000\n'.encode()
     _, (called,) = read_rectangles(content, CITY)
@@ -266,7 +264,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_a_bad_file_is_one_sentence(name: str, tmp_path: Path) -> None:
+def test_a_bad_file_is_one_sentence(name, tmp_path):
     content, why = BAD[name]
     with pytest.raises(InputError, match=why) as caught:
         read_rectangles(content, CITY)
@@ -278,7 +276,7 @@ def test_a_bad_file_is_one_sentence(name: str, tmp_path: Path) -> None:
         read_rectangles(path, CITY)
 
 
-def test_shapes_that_are_no_rectangles_are_told_once() -> None:
+def test_shapes_that_are_no_rectangles_are_told_once():
     said: list[str] = []
     box = polygon((-122.4, 37.7), (-122.3, 37.7), (-122.3, 37.8), (-122.4, 37.8))
     holed = polygon(*box["geometry"]["coordinates"][0])
@@ -299,7 +297,7 @@ def test_shapes_that_are_no_rectangles_are_told_once() -> None:
 
 
 @pytest.mark.parametrize("name", GRIDS)
-def test_what_we_wrote_is_a_rectangle_on_every_map(name: str) -> None:
+def test_what_we_wrote_is_a_rectangle_on_every_map(name):
     grid = GRIDS[name]
     text = write_rectangles(some_boxes(grid), ["x"] * 41, grid, "geojson")
     said: list[str] = []
@@ -311,7 +309,7 @@ def test_what_we_wrote_is_a_rectangle_on_every_map(name: str) -> None:
     assert not said
 
 
-def test_too_many_features_are_refused() -> None:
+def test_too_many_features_are_refused():
     content = collection(*[polygon((0, 0), (0, 1), (1, 1))] * 100_001)
     assert len(content) > rectangle_file.MAX_BYTES  # the size stops it first
     small = b'{"type":"FeatureCollection","features":[' + b"0," * 100_000 + b"0]}"
@@ -319,13 +317,13 @@ def test_too_many_features_are_refused() -> None:
         read_rectangles(small, CITY)
 
 
-def test_files_that_are_not_there() -> None:
+def test_files_that_are_not_there():
     for path in ("nowhere.csv", Path("/")):
         with pytest.raises(InputError, match="There is no file of rectangles"):
             read_rectangles(path, CITY)
 
 
-def test_a_matrix_without_a_place_has_no_geojson() -> None:
+def test_a_matrix_without_a_place_has_no_geojson():
     with pytest.raises(InputError, match="CSV"):
         read_rectangles(collection(SQUARE), CELLS)
     with pytest.raises(InputError, match="CSV"):
@@ -334,12 +332,12 @@ def test_a_matrix_without_a_place_has_no_geojson() -> None:
     assert read_rectangles(b"x0,y0,x1,y1\n1,2,3,4\n", CELLS)[0].tolist() == [[1, 2, 3, 4]]
 
 
-def test_small_metres_are_not_taken_for_degrees() -> None:
+def test_small_metres_are_not_taken_for_degrees():
     content = b"x0,y0,x1,y1\n-60,-20,60,20\n"
     assert read_rectangles(content, CITY)[0].tolist() == [[-60, -20, 60, 20]]
 
 
-def test_what_cannot_be_written_is_refused() -> None:
+def test_what_cannot_be_written_is_refused():
     box = [[0.0, 0.0, 1.0, 1.0]]
     with pytest.raises(InputError, match="choose geojson or csv"):
         write_rectangles(box, ["a"], CITY, "xml")
@@ -353,6 +351,6 @@ def test_what_cannot_be_written_is_refused() -> None:
         write_rectangles([[3e7, 3e7, 4e7, 4e7]], ["far"], CITY, "geojson")
 
 
-def test_no_rectangles_can_be_written() -> None:
+def test_no_rectangles_can_be_written():
     assert write_rectangles(np.zeros((0, 4)), [], CELLS, "csv") == "name,x0,y0,x1,y1\n"
     assert json.loads(write_rectangles([], [], CITY, "geojson"))["features"] == []

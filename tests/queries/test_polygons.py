@@ -1,11 +1,8 @@
 """Polygons as questions: their files, and the files of their answers."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
-from pathlib import Path
 
 import geopandas
 import pytest
@@ -22,7 +19,7 @@ FRAME = geopandas.GeoDataFrame(
 
 
 @pytest.mark.parametrize("ending", ["gpkg", "geojson", "parquet", "shp"])
-def test_polygons_are_read_with_their_names(tmp_path: Path, ending: str) -> None:
+def test_polygons_are_read_with_their_names(tmp_path, ending):
     path = tmp_path / f"a.{ending}"
     FRAME.to_parquet(path) if ending == "parquet" else FRAME.to_file(path)
     shapes, names = read_polygons(path)
@@ -33,7 +30,7 @@ def test_polygons_are_read_with_their_names(tmp_path: Path, ending: str) -> None
 
 
 @pytest.mark.parametrize("ending", ["gpkg", "geojson", "parquet", "shp"])
-def test_another_column_may_hold_the_names(tmp_path: Path, ending: str) -> None:
+def test_another_column_may_hold_the_names(tmp_path, ending):
     path = tmp_path / f"a.{ending}"
     made = FRAME.assign(ward=["north", "south"], code=[7, 8])
     made.to_parquet(path) if ending == "parquet" else made.to_file(path)
@@ -45,7 +42,7 @@ def test_another_column_may_hold_the_names(tmp_path: Path, ending: str) -> None:
     assert said == "The polygons have no column 'mayor'; choose among 'name', 'ward', 'code'."
 
 
-def test_files_without_polygons_or_a_crs_are_refused(tmp_path: Path) -> None:
+def test_files_without_polygons_or_a_crs_are_refused(tmp_path):
     for frame, said in (
         (FRAME.iloc[:0], "holds 0 polygons"),
         (FRAME.set_crs(None, allow_override=True), "have no CRS"),
@@ -55,7 +52,7 @@ def test_files_without_polygons_or_a_crs_are_refused(tmp_path: Path) -> None:
             read_polygons(tmp_path / "a.parquet")
 
 
-def test_answers_are_written_with_and_without_the_polygons() -> None:
+def test_answers_are_written_with_and_without_the_polygons():
     columns = {"value": [1.5, float("nan")], "leaves": [3, 4]}
     names = ["=1+1", "b"]
     document = json.loads(write_polygons(FRAME.to_crs(3857).geometry, names, "geojson", columns))

@@ -48,7 +48,7 @@ def zipped(folder, skip: str = "", twice: bool = False) -> bytes:
 
 
 @pytest.mark.parametrize("ending", ["gpkg", "parquet", "zip", "geojson", "own.geojson"])
-def test_areas_of_every_format_are_asked_as_they_are(tmp_path, ending) -> None:
+def test_areas_of_every_format_are_asked_as_they_are(tmp_path, ending):
     path = tmp_path / f"areas.{ending}"
     if ending == "zip":
         path.write_bytes(zipped(tmp_path))
@@ -70,7 +70,7 @@ def test_areas_of_every_format_are_asked_as_they_are(tmp_path, ending) -> None:
 
 
 @pytest.mark.parametrize("ending", ["gpkg", "parquet", "zip", "geojson", "own.geojson", "csv"])
-def test_the_column_of_names_can_be_chosen(tmp_path, ending) -> None:
+def test_the_column_of_names_can_be_chosen(tmp_path, ending):
     made = frame("NAME_2").assign(code=["x1", "x2", None], number=[7, 8, 9])
     path = tmp_path / f"areas.{ending}"
     if ending == "zip":
@@ -100,7 +100,7 @@ def test_the_column_of_names_can_be_chosen(tmp_path, ending) -> None:
     assert "NAME_2".lower() in str(refused.value).lower()
 
 
-def test_boxes_and_polygons_stand_in_one_csv() -> None:
+def test_boxes_and_polygons_stand_in_one_csv():
     text = f'name,x0,y0,x1,y1,wkt\nHome,0,0,10,20,\nHill,,,,,"{SHAPES[0].wkt}"\n'
     found = read_ranges(text.encode(), GRID)
     assert found.names == ["Home", "Hill"]
@@ -110,26 +110,23 @@ def test_boxes_and_polygons_stand_in_one_csv() -> None:
     assert alone.shapes[0].equals(SHAPES[0])
 
 
-@pytest.mark.parametrize(
-    ("content", "sentence"),
-    [
-        (b"\0\0\x27\x0a0000", "zip all of them"),
-        (b"PK\x03\x04 broken", "damaged or locked"),
-        (b"SQLite format 3\0 broken", "could not be read"),
-        (b"PAR1 broken", "could not be read"),
-        (b"name,wkt\nA,POLYGON ((\n", "Line 2 of x has a wkt that is no polygon"),
-        (b"name,wkt\nA,POINT (1 2)\n", "a Point"),
-        (b"junk", "neither GeoJSON nor CSV"),
-        (b'{"type": "FeatureCollection", "features": []}', "holds no rectangle"),
-    ],
-)
-def test_what_cannot_be_read_is_said_in_one_sentence(content, sentence) -> None:
+@pytest.mark.parametrize(("content", "sentence"), [
+    (b"\0\0\x27\x0a0000", "zip all of them"),
+    (b"PK\x03\x04 broken", "damaged or locked"),
+    (b"SQLite format 3\0 broken", "could not be read"),
+    (b"PAR1 broken", "could not be read"),
+    (b"name,wkt\nA,POLYGON ((\n", "Line 2 of x has a wkt that is no polygon"),
+    (b"name,wkt\nA,POINT (1 2)\n", "a Point"),
+    (b"junk", "neither GeoJSON nor CSV"),
+    (b'{"type": "FeatureCollection", "features": []}', "holds no rectangle"),
+])  # fmt: skip
+def test_what_cannot_be_read_is_said_in_one_sentence(content, sentence):
     with pytest.raises(InputError, match=sentence) as caught:
         read_ranges(content, GRID, "x")
     assert str(caught.value).count("\n") == 0
 
 
-def test_an_archive_is_one_shapefile_and_no_bomb(tmp_path, monkeypatch) -> None:
+def test_an_archive_is_one_shapefile_and_no_bomb(tmp_path, monkeypatch):
     with pytest.raises(InputError, match=r"lacks its file ending in \.dbf"):
         read_ranges(zipped(tmp_path, skip=".dbf"), GRID, "x.zip")
     with pytest.raises(InputError, match="has 2 files that could be meant"):
@@ -143,7 +140,7 @@ def test_an_archive_is_one_shapefile_and_no_bomb(tmp_path, monkeypatch) -> None:
         read_ranges(content, GRID, "x.zip")
 
 
-def test_a_map_without_places_on_the_earth_takes_csv_alone(tmp_path) -> None:
+def test_a_map_without_places_on_the_earth_takes_csv_alone(tmp_path):
     frame().to_file(tmp_path / "a.gpkg")
     with pytest.raises(InputError, match="measured in cells"):
         read_ranges(tmp_path / "a.gpkg", Grid.cells((8, 8)))
@@ -151,7 +148,7 @@ def test_a_map_without_places_on_the_earth_takes_csv_alone(tmp_path) -> None:
     assert read_ranges(text.encode(), Grid.cells((8, 8))).shapes[0].area == 12.5
 
 
-def test_a_polygon_that_was_moved_elsewhere_is_asked_where_it_is() -> None:
+def test_a_polygon_that_was_moved_elsewhere_is_asked_where_it_is():
     from explorer.queries.files import write_rectangles
 
     boxes = np.array([SHAPES[0].bounds])
@@ -178,7 +175,7 @@ def packed_by(way: int, folder: Path) -> bytes:
 
 
 @pytest.mark.parametrize("way", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-def test_an_archive_that_is_damaged_inside_is_one_sentence(tmp_path, way) -> None:
+def test_an_archive_that_is_damaged_inside_is_one_sentence(tmp_path, way):
     content = packed_by(way, tmp_path)
     assert len(read_ranges(content, GRID, "x.zip").boxes) == len(SHAPES)
     first = content.index(b".shp") + 4
@@ -200,19 +197,14 @@ def patched(content: bytes, record: bytes, at: int, value: bytes) -> bytes:
 _ENTRY, _END = b"PK\1\2", b"PK\5\6"
 
 
-@pytest.mark.parametrize(
-    ("cause", "record", "at", "value"),
-    [
-        (RuntimeError, _ENTRY, 8, b"\1\0"),  # locked by a password
-        (NotImplementedError, _ENTRY, 10, b"\x63\0"),  # packed in no known way
-        (ValueError, _END, 16, b"\xff\xff\xff\x7f"),  # begins before its own beginning
-        ((EOFError, zipfile.BadZipFile), _ENTRY, 20, struct.pack("<II", 2**24, 2**24)),  # cut off
-        (zipfile.BadZipFile, _ENTRY, 16, b"\1\2\3\4"),  # other bytes than were packed
-    ],
-)
-def test_whatever_is_wrong_with_an_archive_is_one_sentence(
-    tmp_path, cause, record, at, value
-) -> None:
+@pytest.mark.parametrize(("cause", "record", "at", "value"), [
+    (RuntimeError, _ENTRY, 8, b"\1\0"),  # locked by a password
+    (NotImplementedError, _ENTRY, 10, b"\x63\0"),  # packed in no known way
+    (ValueError, _END, 16, b"\xff\xff\xff\x7f"),  # begins before its own beginning
+    ((EOFError, zipfile.BadZipFile), _ENTRY, 20, struct.pack("<II", 2**24, 2**24)),  # cut off
+    (zipfile.BadZipFile, _ENTRY, 16, b"\1\2\3\4"),  # other bytes than were packed
+])  # fmt: skip
+def test_whatever_is_wrong_with_an_archive_is_one_sentence(tmp_path, cause, record, at, value):
     content = zipped(tmp_path)
     damaged = patched(content, record, at, value)
     assert damaged != content
@@ -222,7 +214,7 @@ def test_whatever_is_wrong_with_an_archive_is_one_sentence(
     assert isinstance(refused.value.__cause__, cause)
 
 
-def test_a_packed_part_that_is_no_such_stream_is_one_sentence(tmp_path) -> None:
+def test_a_packed_part_that_is_no_such_stream_is_one_sentence(tmp_path):
     content = packed_by(zipfile.ZIP_DEFLATED, tmp_path)
     begin = content.index(b".shp") + 4
     damaged = content[:begin] + b"\xff" * 8 + content[begin + 8 :]
@@ -231,7 +223,7 @@ def test_a_packed_part_that_is_no_such_stream_is_one_sentence(tmp_path) -> None:
     assert isinstance(refused.value.__cause__, zlib.error)
 
 
-def test_no_part_of_an_archive_is_written_anywhere(tmp_path, monkeypatch) -> None:
+def test_no_part_of_an_archive_is_written_anywhere(tmp_path, monkeypatch):
     content = zipped(tmp_path)
 
     def full(_path: Path, _data: bytes) -> int:

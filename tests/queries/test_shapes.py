@@ -1,7 +1,5 @@
 """Rectangles as shapes on the Earth: edges, antimeridian, poles."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyproj
 import pytest
@@ -27,7 +25,7 @@ def polygons(shape: dict) -> list[np.ndarray]:
 
 
 @pytest.mark.parametrize("grid", [CITY, COUNTRY])
-def test_corners_are_where_the_projection_puts_them(grid: Grid) -> None:
+def test_corners_are_where_the_projection_puts_them(grid):
     x0, y0, x1, y1 = grid.bounds
     (shape,) = box_shapes(np.array([grid.bounds]), grid)
     (ring,) = polygons(shape)
@@ -41,7 +39,7 @@ def test_corners_are_where_the_projection_puts_them(grid: Grid) -> None:
         assert np.hypot(x - corner[0], y - corner[1]).min() < 1e-3
 
 
-def test_box_of_degrees_holds_every_place_of_it() -> None:
+def test_box_of_degrees_holds_every_place_of_it():
     degrees = [-6.0, 50.0, 2.0, 58.0]
     (box,) = boxes_of_degrees([degrees], COUNTRY)
     lon, lat = np.meshgrid(np.linspace(-6, 2, 801), np.linspace(50, 58, 801))
@@ -55,7 +53,7 @@ def test_box_of_degrees_holds_every_place_of_it() -> None:
     assert corners[1].min() - box[1] > 20 * gap
 
 
-def test_box_of_a_ring_and_of_its_corners() -> None:
+def test_box_of_a_ring_and_of_its_corners():
     ring = np.array([[-6.0, 50.0], [2.0, 50.0], [2.0, 58.0], [-6.0, 58.0]])
     boxes, corners = boxes_of_rings([[ring], [ring[:3], ring[2:] + 1]], COUNTRY)
     assert boxes[0] == pytest.approx(boxes_of_degrees([[-6, 50, 2, 58]], COUNTRY)[0], abs=1e-6)
@@ -66,7 +64,7 @@ def test_box_of_a_ring_and_of_its_corners() -> None:
 
 
 @pytest.mark.parametrize("lon", [180.0, -179.95, 179.9])
-def test_a_box_over_the_antimeridian_is_cut(lon: float) -> None:
+def test_a_box_over_the_antimeridian_is_cut(lon):
     grid = Grid.around(lon, -17.0, 60_000)
     (shape,) = box_shapes(np.array([grid.bounds]), grid)
     parts = polygons(shape)
@@ -82,7 +80,7 @@ def test_a_box_over_the_antimeridian_is_cut(lon: float) -> None:
 
 
 @pytest.mark.parametrize("pole", [90.0, -90.0])
-def test_a_box_over_a_pole_holds_the_pole(pole: float) -> None:
+def test_a_box_over_a_pole_holds_the_pole(pole):
     grid = Grid.around(0.0, pole, 400_000)
     (shape,) = box_shapes(np.array([[-90_000.0, -50_000.0, 110_000.0, 70_000.0]]), grid)
     parts = polygons(shape)
@@ -94,7 +92,7 @@ def test_a_box_over_a_pole_holds_the_pole(pole: float) -> None:
     assert shapely.box(-180, -90, 180, 90).covers(whole)
 
 
-def test_rectangles_without_area_or_place() -> None:
+def test_rectangles_without_area_or_place():
     line, place = box_shapes(np.array([[0.0, 0.0, 0.0, 9.0], [5.0, 5.0, 5.0, 5.0]]), CITY)
     assert line["type"] == place["type"] == "Polygon"
     (beyond,) = box_shapes(np.array([[3e7, 3e7, 4e7, 4e7]]), CITY)
@@ -102,7 +100,7 @@ def test_rectangles_without_area_or_place() -> None:
     assert box_shapes(np.zeros((0, 4)), CITY) == []
 
 
-def test_degrees_that_cannot_be_used_are_refused() -> None:
+def test_degrees_that_cannot_be_used_are_refused():
     for degrees, why in [
         ([4000.0, 0.0, 5000.0, 1.0], "not in degrees"),
         ([0.0, 0.0, np.nan, 1.0], "not a finite number"),
@@ -150,11 +148,11 @@ WIDE = corners(-122.45, 37.75, -122.41, 37.79)
         ([corners(-122.450001, 37.750001, -122.449888, 37.750002)], [], True),
     ],
 )  # fmt: skip
-def test_a_rectangle_is_told_by_what_it_fills(rings: list, holes: list, is_one: bool) -> None:
+def test_a_rectangle_is_told_by_what_it_fills(rings, holes, is_one):
     assert filled(rings, holes, CITY) is is_one
 
 
-def test_a_rectangle_of_degrees_is_one_until_meridians_turn_it_far() -> None:
+def test_a_rectangle_of_degrees_is_one_until_meridians_turn_it_far():
     # 2 degrees west of the central meridian at 58: turned by 2 sin(58) = 1.7 degrees = 0.03, so
     # a square lacks 0.06 of its box, and 1 x 4 lacks 0.03 (1 / 4 + 4) = 0.13.
     square = corners(-5.19, 58.0, -4.81, 58.2)
@@ -166,21 +164,21 @@ def test_a_rectangle_of_degrees_is_one_until_meridians_turn_it_far() -> None:
 
 @pytest.mark.parametrize("lon", [180.0, 0.0])
 @pytest.mark.parametrize("lat", [-17.0, 0.0, 60.0])
-def test_rectangles_of_any_map_written_in_degrees_are_rectangles(lon: float, lat: float) -> None:
+def test_rectangles_of_any_map_written_in_degrees_are_rectangles(lon, lat):
     grid = Grid.around(lon, lat, 60_000)
     boxes = np.array([grid.bounds, [-9e3, -7e3, 2e4, 3e3], [-5.0, -5.0, 5.0, 5.0]])
     for shape in box_shapes(boxes, grid):
         assert filled(polygons(shape), [], grid)
 
 
-def test_a_box_over_a_pole_is_none_in_degrees() -> None:
+def test_a_box_over_a_pole_is_none_in_degrees():
     # Its edges are chords of at most 4 km there, which bulge in degrees towards the pole.
     grid = Grid.around(0.0, 90.0, 60_000)
     (shape,) = box_shapes(np.array([[-5.0, -5.0, 5.0, 5.0]]), grid)
     assert not filled(polygons(shape), [], grid)
 
 
-def test_many_shapes_are_told_apart() -> None:
+def test_many_shapes_are_told_apart():
     shapes = [[np.array(WIDE)], [np.array(WIDE[:3])], [np.array(WIDE)], [np.array(WIDE)]]
     holes = [[], [], [np.array(corners(-122.44, 37.76, -122.43, 37.77))], []]
     boxes = boxes_of_rings(shapes, CITY)[0]

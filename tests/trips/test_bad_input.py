@@ -1,7 +1,5 @@
 """Trips as they come: what counts, what is refused in a sentence, what every mechanism survives."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -29,7 +27,7 @@ def table() -> dict[str, np.ndarray]:
     return found
 
 
-def test_a_trip_counts_if_all_of_its_places_lie_inside() -> None:
+def test_a_trip_counts_if_all_of_its_places_lie_inside():
     trips = table()
     assert TWO.count(read_trips(trips)).total == N
     trips["o_lon"][:100] += 5
@@ -43,7 +41,7 @@ def test_a_trip_counts_if_all_of_its_places_lie_inside() -> None:
     assert TWO.count(read_trips(trips)).total == N - 160
 
 
-def test_a_trip_that_ends_where_it_began_is_one_like_any_other() -> None:
+def test_a_trip_that_ends_where_it_began_is_one_like_any_other():
     trips = table()
     trips["d_lon"], trips["d_lat"] = trips["o_lon"], trips["o_lat"]
     matrix = TWO.count(read_trips(trips))
@@ -51,7 +49,7 @@ def test_a_trip_that_ends_where_it_began_is_one_like_any_other() -> None:
     assert matrix.total == N
 
 
-def test_one_place_is_its_map() -> None:
+def test_one_place_is_its_map():
     matrix = TripDomain([GRID]).count(read_trips(table(), "o"))
     box = [[-1000, -500, 1200, 900.5]]
     release = Gravity(epsilon=1).release(matrix, rng=2)
@@ -80,7 +78,7 @@ ODD = {
 
 @pytest.mark.parametrize("key", trip_mechanisms())
 @pytest.mark.parametrize("name", ODD)
-def test_every_mechanism_takes_odd_trips(name: str, key: str) -> None:
+def test_every_mechanism_takes_odd_trips(name, key):
     shape, number = ODD[name]
     cells = np.random.default_rng(1).integers(0, shape, (number, len(shape)))
     shapes = list(zip(shape[::2], shape[1::2], strict=True))
@@ -92,7 +90,7 @@ def test_every_mechanism_takes_odd_trips(name: str, key: str) -> None:
         assert "epsilon" in release.summary()
 
 
-def test_zones_finer_than_the_grid_are_its_cells() -> None:
+def test_zones_finer_than_the_grid_are_its_cells():
     cells = np.random.default_rng(1).integers(0, 4, (300, 4))
     matrix = TripMatrix.from_coordinates(cells, [4, 4])
     release = Gravity(epsilon=1, zones=64).release(matrix, rng=1)
@@ -102,7 +100,7 @@ def test_zones_finer_than_the_grid_are_its_cells() -> None:
         Gravity(epsilon=1, zones=64).release(fine, rng=1)
 
 
-def test_fewer_people_than_the_bound() -> None:
+def test_fewer_people_than_the_bound():
     trips = read_trips(table(), user=np.arange(N) % 3)
     few, all_of_them = TWO.count(trips, 10), TWO.count(trips, 10**9)
     assert few.total == 30 * few.lattice
@@ -114,7 +112,7 @@ def test_fewer_people_than_the_bound() -> None:
 
 
 @pytest.mark.parametrize("kind", [Identity, QuadTree])
-def test_too_many_parts_are_refused_before_anything_is_drawn(kind) -> None:
+def test_too_many_parts_are_refused_before_anything_is_drawn(kind):
     wide = TripMatrix.from_coordinates([[0, 0, 0, 0]], [1024, 1024])
     with pytest.raises(InputError, match=r"1,099,511,627,776 numbers .* 16,777,216 are possible"):
         kind(epsilon=1).release(wide, rng=1)
@@ -124,7 +122,7 @@ def test_too_many_parts_are_refused_before_anything_is_drawn(kind) -> None:
         kind(epsilon=1).release(middling)
 
 
-def test_many_candidates_on_few_cells() -> None:
+def test_many_candidates_on_few_cells():
     cells = np.random.default_rng(1).integers(0, 3, (30_000, 4))
     matrix = TripMatrix.from_coordinates(cells, [3, 3])
     release = DAFHomogeneity(epsilon=10, p=100).release(matrix, rng=1)

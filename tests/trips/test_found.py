@@ -1,7 +1,5 @@
 """What a release shows of the flows that are there, and what it shows that is not."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
@@ -20,7 +18,7 @@ def trips(seed=0, records=3000) -> TripMatrix:
 
 
 @pytest.mark.parametrize("pair", [(0, 1), (0, -1), (2, 1)])
-def test_true_flows_are_what_the_boxes_hold(pair) -> None:
+def test_true_flows_are_what_the_boxes_hold(pair):
     matrix = trips()
     release = Gravity(epsilon=1).release(matrix, rng=1)
     private = flows(release, 4, pair)
@@ -31,7 +29,7 @@ def test_true_flows_are_what_the_boxes_hold(pair) -> None:
     assert truth.sum() == matrix.total
 
 
-def test_false_and_missed_flows_are_counted(monkeypatch) -> None:
+def test_false_and_missed_flows_are_counted(monkeypatch):
     matrix = TripMatrix([[0, 0, 0, 0], [0, 0, 1, 1], [1, 0, 0, 0]], [100, 40, 5], trips2().domain)
     release = Gravity(epsilon=0.1).release(matrix, rng=1)
     true = flows(release, 2)
@@ -51,7 +49,7 @@ def trips2() -> TripMatrix:
     return TripMatrix.from_coordinates([[0, 0, 0, 0]], [2, 2])
 
 
-def test_without_noise_nothing_is_made_up_and_little_missed() -> None:
+def test_without_noise_nothing_is_made_up_and_little_missed():
     matrix = trips(records=20_000)
     table = found(matrix, Gravity(epsilon=10).release(matrix, rng=1))
     # Zones of 16 are finer than 9 rows of cells.
@@ -62,14 +60,14 @@ def test_without_noise_nothing_is_made_up_and_little_missed() -> None:
     assert (table.missed <= table.large).all()
 
 
-def test_other_trips_are_refused() -> None:
+def test_other_trips_are_refused():
     release = Gravity(epsilon=1).release(trips2(), rng=1)
     with pytest.raises(InputError, match="other trips"):
         found(trips(), release)
 
 
 @pytest.mark.slow
-def test_flows_of_two_cities_are_found_as_in_the_study(real_data, reference_data) -> None:
+def test_flows_of_two_cities_are_found_as_in_the_study(real_data, reference_data):
     """Shares of false and missed flows by level, against the study's means of 4 seeds."""
     known = json.loads(reference_data("trips/flows.json").read_text())["discovery"]
     for name, file, around in [

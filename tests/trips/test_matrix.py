@@ -232,26 +232,23 @@ def test_records_are_put_together_and_the_key_follows_them_alone():
         matrix.multiplicities[0] = 5
 
 
-@pytest.mark.parametrize(
-    ("cells", "numbers", "more", "words"),
-    [
-        ([[0, 0, 0, 4]], [1], {}, "outside the domain"),
-        ([[0, -1, 0, 0]], [1], {}, "outside the domain"),
-        ([[0, 0, 0, 0.5]], [1], {}, "fractions"),
-        ([[0, 0, 0, np.nan]], [1], {}, "fractions or NaN"),
-        ([[0, 0, 0, np.inf]], [1], {}, "beyond"),
-        ([[0, 0, 0, 0]], [-1], {}, "negative"),
-        ([[0, 0, 0, 0]], [1.5], {}, "fractions"),
-        ([[0, 0, 0, 0]], [10**12], {}, "100 billion"),
-        ([[0, 0, 0, 0]], [1, 2], {}, "shape"),
-        ([[0, 0, 0]], [1], {}, "shape"),
-        ([["a", "b", "c", "d"]], [1], {}, "not numbers"),
-        ([[0, 0], [0]], [1], {}, "rectangular"),
-        ([[0, 0, 0, 0]], [1], {"contribution_bound": 0}, "contribution bound"),
-        ([[0, 0, 0, 0]], [1], {"contribution_bound": 2}, "unit of privacy"),
-        ([[0, 0, 0, 0]], [1], {"unit": "house"}, "unit of privacy"),
-    ],
-)
+@pytest.mark.parametrize(("cells", "numbers", "more", "words"), [
+    ([[0, 0, 0, 4]], [1], {}, "outside the domain"),
+    ([[0, -1, 0, 0]], [1], {}, "outside the domain"),
+    ([[0, 0, 0, 0.5]], [1], {}, "fractions"),
+    ([[0, 0, 0, np.nan]], [1], {}, "fractions or NaN"),
+    ([[0, 0, 0, np.inf]], [1], {}, "beyond"),
+    ([[0, 0, 0, 0]], [-1], {}, "negative"),
+    ([[0, 0, 0, 0]], [1.5], {}, "fractions"),
+    ([[0, 0, 0, 0]], [10**12], {}, "100 billion"),
+    ([[0, 0, 0, 0]], [1, 2], {}, "shape"),
+    ([[0, 0, 0]], [1], {}, "shape"),
+    ([["a", "b", "c", "d"]], [1], {}, "not numbers"),
+    ([[0, 0], [0]], [1], {}, "rectangular"),
+    ([[0, 0, 0, 0]], [1], {"contribution_bound": 0}, "contribution bound"),
+    ([[0, 0, 0, 0]], [1], {"contribution_bound": 2}, "unit of privacy"),
+    ([[0, 0, 0, 0]], [1], {"unit": "house"}, "unit of privacy"),
+])  # fmt: skip
 def test_what_cannot_be_counted_is_refused_in_a_sentence(cells, numbers, more, words):
     with pytest.raises(InputError, match=words):
         TripMatrix(cells, numbers, TripDomain((Grid.cells(4), Grid.cells(4))), **more)

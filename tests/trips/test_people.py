@@ -1,7 +1,5 @@
 """Users with many trips each: all count by weight, and a release protects, and says, users."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -59,7 +57,7 @@ def without(trips: Trips, gone: int) -> Trips:
 
 
 @pytest.mark.parametrize("bound", [1, 10, 10**6])
-def test_all_trips_count_by_weight(bound) -> None:
+def test_all_trips_count_by_weight(bound):
     trips = cabs()
     matrix = DOMAIN.count(trips, bound)
     whole = DOMAIN.count(trips, per="record")
@@ -78,7 +76,7 @@ def test_all_trips_count_by_weight(bound) -> None:
     assert exact(matrix, everywhere) == pytest.approx(whole.total)
 
 
-def test_a_bound_that_nobody_reaches_leaves_counts_as_they_are() -> None:
+def test_a_bound_that_nobody_reaches_leaves_counts_as_they_are():
     trips = cabs()
     heavy, light = DOMAIN.count(trips, 1000), DOMAIN.count(trips, per="record")
     assert (heavy.multiplicities == LATTICE * light.multiplicities).all()
@@ -91,7 +89,7 @@ def test_a_bound_that_nobody_reaches_leaves_counts_as_they_are() -> None:
 
 @pytest.mark.audit
 @pytest.mark.parametrize("kind", [Gravity, EUG, DAFEntropy, DAFHomogeneity, PrivTree])
-def test_a_user_with_all_trips_costs_epsilon(kind) -> None:
+def test_a_user_with_all_trips_costs_epsilon(kind):
     units, made = to_units(0.9), kind(epsilon=0.9)
     for seed in range(6):
         rng = np.random.default_rng(seed)
@@ -106,7 +104,7 @@ def test_a_user_with_all_trips_costs_epsilon(kind) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_bound_hardly_matters_where_every_user_reaches_it(kind) -> None:
+def test_the_bound_hardly_matters_where_every_user_reaches_it(kind):
     rng = np.random.default_rng(5)
     where = rng.normal(2.5, 1.2, (4, 300 * 50))
     trips = Trips(tuple(where[:2]), tuple(where[2:]), crs=None, user=np.repeat(np.arange(300), 50))
@@ -120,7 +118,7 @@ def test_the_bound_hardly_matters_where_every_user_reaches_it(kind) -> None:
     assert max(leaves) <= 1.1 * min(leaves)
 
 
-def test_a_release_of_weights_is_said_in_trips(tmp_path) -> None:
+def test_a_release_of_weights_is_said_in_trips(tmp_path):
     matrix = DOMAIN.count(cabs(400), 10)
     made = Gravity(epsilon=2.0)
     release = made.release(matrix, rng=3)
@@ -148,7 +146,7 @@ def test_a_release_of_weights_is_said_in_trips(tmp_path) -> None:
     assert found.least == pytest.approx(np.sqrt(2) * 10 / 2, rel=0.01)
 
 
-def test_without_noise_shares_are_those_of_the_weights() -> None:
+def test_without_noise_shares_are_those_of_the_weights():
     matrix = DOMAIN.count(cabs(), 10)
     release = EUG(epsilon=1.0).release(matrix, rng=NoNoise())
     part = release.boxes()
@@ -161,7 +159,7 @@ def test_without_noise_shares_are_those_of_the_weights() -> None:
     assert parts.uniformity == pytest.approx(0, abs=1e-9)
 
 
-def test_noise_is_of_the_size_of_the_bound_in_trips() -> None:
+def test_noise_is_of_the_size_of_the_bound_in_trips():
     matrix = DOMAIN.count(cabs(), 10)
     single = TripMatrix(matrix.cells, np.ones(len(matrix.cells), dtype=int), DOMAIN)
     wide = Mosaic(epsilon=0.1).release(matrix, rng=1).tree.precision.max()
@@ -171,7 +169,7 @@ def test_noise_is_of_the_size_of_the_bound_in_trips() -> None:
     assert narrow / wide == pytest.approx(100, rel=0.15)
 
 
-def test_what_people_and_epsilon_buy_is_said_before() -> None:
+def test_what_people_and_epsilon_buy_is_said_before():
     few = Worth(537, 1.0, "user")
     assert (few.leaves, few.few) == (57, True)
     assert "537 users times epsilon 1 buy about 57 leaves" in few.sentence
@@ -187,7 +185,7 @@ def test_what_people_and_epsilon_buy_is_said_before() -> None:
         worth(matrix, 0)
 
 
-def test_what_cannot_be_is_refused() -> None:
+def test_what_cannot_be_is_refused():
     with pytest.raises(InputError, match="bound of whole records"):
         TripMatrix([[0, 0, 0, 0]], [1], DOMAIN, 10, "user", lattice=3)
     with pytest.raises(InputError, match="bound of whole records"):
@@ -197,7 +195,7 @@ def test_what_cannot_be_is_refused() -> None:
         nobody.share([[[np.nan] * 4] * 2])
 
 
-def test_the_cabs_of_a_city_give_as_many_boxes_whatever_the_bound(real_data) -> None:
+def test_the_cabs_of_a_city_give_as_many_boxes_whatever_the_bound(real_data):
     """537 cabs: a leaf for each 7 to 10 units, at epsilon 1 and 10; the study has 55 and 600."""
     trips = read_trips(real_data("sf_cabspotting_trips.parquet"), user="cab")
     grid = Grid.around(*CABS, shape=64)

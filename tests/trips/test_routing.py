@@ -1,7 +1,5 @@
 """Cells sent down a tree of cuts: the same as box by box, or no answer at all."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -29,7 +27,7 @@ def cut_at_random(shape, rng):
 
 @settings(max_examples=40)
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=5), st.integers(0, 2**32))
-def test_every_cell_goes_to_its_box(shape, seed: int) -> None:
+def test_every_cell_goes_to_its_box(shape, seed):
     rng = np.random.default_rng(seed)
     lower, upper = cut_at_random(shape, rng)
     cells = rng.integers(0, shape, (60, len(shape)))
@@ -44,7 +42,7 @@ def test_every_cell_goes_to_its_box(shape, seed: int) -> None:
         assert sorted(own.tolist()) == np.flatnonzero(found == box).tolist()
 
 
-def test_boxes_in_no_order_get_no_answer() -> None:
+def test_boxes_in_no_order_get_no_answer():
     cells, number = np.array([[1, 1], [3, 3]]), np.array([5, 7])
     whole = np.array([[0, 0]]), np.array([[4, 4]])
     for lower, upper in (
@@ -61,7 +59,7 @@ def test_boxes_in_no_order_get_no_answer() -> None:
     assert count_nested(cells, number, *whole).tolist() == [12]
 
 
-def test_few_boxes_are_left_to_the_index() -> None:
+def test_few_boxes_are_left_to_the_index():
     cells = np.zeros((10_000, 2), dtype=np.int64)
     whole = np.array([[0, 0]]), np.array([[4, 4]])
     assert count_nested(cells, np.ones(10_000, dtype=np.int64), *whole) is None
@@ -69,7 +67,7 @@ def test_few_boxes_are_left_to_the_index() -> None:
 
 @settings(max_examples=30)
 @given(st.integers(0, 2**32))
-def test_counts_and_costs_are_those_of_the_index(seed: int) -> None:
+def test_counts_and_costs_are_those_of_the_index(seed):
     rng = np.random.default_rng(seed)
     shape = (6, 5, 4, 3)
     counts = counted(rng.poisson(rng.choice([0.1, 4.0]), shape))

@@ -1,7 +1,5 @@
 """Every way of counting gives what a mask over all cells gives, to the bit."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -50,7 +48,7 @@ def halved(shape: tuple[int, ...], rng: np.random.Generator, cuts: int) -> np.nd
 
 
 @given(SPACES, st.integers(0, 2**32))
-def test_keys_labels_tables_index_and_masks_agree(places: list, seed: int) -> None:
+def test_keys_labels_tables_index_and_masks_agree(places, seed):
     matrix, rng = drawn(places, seed)
     shape = np.array(matrix.shape)
     any_boxes = np.sort(rng.integers(-1, shape + 2, (2, 60, len(shape))), axis=0)
@@ -69,7 +67,7 @@ def test_keys_labels_tables_index_and_masks_agree(places: list, seed: int) -> No
 
 
 @given(SPACES, st.integers(0, 2**32))
-def test_parts_of_a_grid_are_labels(places: list, seed: int) -> None:
+def test_parts_of_a_grid_are_labels(places, seed):
     matrix, rng = drawn(places, seed)
     edges = []
     for side in matrix.shape:
@@ -96,7 +94,7 @@ def test_parts_of_a_grid_are_labels(places: list, seed: int) -> None:
 
 
 @pytest.mark.parametrize("shape", [(32, 32, 32, 32), (23, 40, 7, 40), (40, 40), (33, 1, 1, 35)])
-def test_a_grid_of_many_parts_is_counted_at_once(shape: tuple[int, ...]) -> None:
+def test_a_grid_of_many_parts_is_counted_at_once(shape):
     rng = np.random.default_rng(1)
     pairs = list(zip(shape[::2], shape[1::2], strict=True))
     matrix = TripMatrix.from_coordinates(rng.integers(0, shape, (5000, len(shape))), pairs)
@@ -105,7 +103,6 @@ def test_a_grid_of_many_parts_is_counted_at_once(shape: tuple[int, ...]) -> None
     sides = np.array(shape)
     lower, upper = which * sides // parts, (which + 1) * sides // parts
     found = count_parts(matrix.cells, matrix.multiplicities, lower, upper)
-    assert found is not None
     assert found.sum() == 5000
     assert np.array_equal(found, matrix.index.count(lower, upper))
     # A grid that leaves out its last box is none.
@@ -113,7 +110,7 @@ def test_a_grid_of_many_parts_is_counted_at_once(shape: tuple[int, ...]) -> None
 
 
 @pytest.mark.parametrize("shape", [(64, 64, 64, 64), (13, 13, 13, 13), (100, 100, 1, 100), (5, 7)])
-def test_repeated_halves_are_runs(shape: tuple[int, ...]) -> None:
+def test_repeated_halves_are_runs(shape):
     rng = np.random.default_rng(2)
     cells = np.unique(rng.integers(0, shape, (2000, len(shape))), axis=0)
     index = Index.of(cells, np.ones(len(cells), dtype=np.int64), shape)
@@ -138,7 +135,7 @@ def test_repeated_halves_are_runs(shape: tuple[int, ...]) -> None:
     assert runs > 50 or len(shape) == 2
 
 
-def test_keys_beyond_an_int64_still_count() -> None:
+def test_keys_beyond_an_int64_still_count():
     sides = (3, 5, 9, 17, 33, 65, 3, 5, 9, 17, 33, 65, 3, 17, 17)
     order = Order.of(sides)
     assert order.length == KEY_BITS < sum((side - 1).bit_length() for side in sides)
@@ -148,7 +145,7 @@ def test_keys_beyond_an_int64_still_count() -> None:
     assert index.count(cells, cells + 1).tolist() == [1] * len(cells)
 
 
-def test_three_places_of_1024_cells_a_side() -> None:
+def test_three_places_of_1024_cells_a_side():
     """2^60 cells: no sum, key or cost overflows."""
     side, rng = 1024, np.random.default_rng(4)
     where = rng.integers(0, side, (300, 6))
@@ -171,7 +168,7 @@ def test_three_places_of_1024_cells_a_side() -> None:
     assert cost.tolist() == [wanted]
 
 
-def test_a_marginal_is_the_map_of_one_place() -> None:
+def test_a_marginal_is_the_map_of_one_place():
     matrix, _ = drawn([(5, 4), (3, 7)], 5)
     dense = np.zeros(matrix.shape, dtype=np.int64)
     dense[tuple(matrix.cells.T)] = matrix.multiplicities

@@ -1,9 +1,6 @@
 """Trips of four and five places: counted, drawn, asked and saved as those of two and three are."""
 
-from __future__ import annotations
-
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -35,12 +32,12 @@ def boxes_of(domain: TripDomain, n: int) -> np.ndarray:
 
 
 @pytest.fixture(params=SHAPES, scope="module")
-def matrix(request: pytest.FixtureRequest) -> TripMatrix:
+def matrix(request):
     k = request.param
     return TripDomain([Grid.cells(shape) for shape in SHAPES[k]]).count(trips_of(k))
 
 
-def test_every_cell_holds_its_trips(matrix: TripMatrix) -> None:
+def test_every_cell_holds_its_trips(matrix):
     k = len(matrix.domain.grids)
     trips, counts = trips_of(k), np.zeros(matrix.shape, dtype=int)
     for ends in zip(*trips.x, *trips.y, strict=True):
@@ -52,7 +49,7 @@ def test_every_cell_holds_its_trips(matrix: TripMatrix) -> None:
     assert np.array_equal(counts[counts > 0], matrix.multiplicities)
 
 
-def test_a_box_that_cuts_through_cells_counts_their_parts(matrix: TripMatrix) -> None:
+def test_a_box_that_cuts_through_cells_counts_their_parts(matrix):
     boxes = boxes_of(matrix.domain, 40)
     expected = []
     for lower, upper in matrix.domain.to_cells(boxes):
@@ -62,9 +59,7 @@ def test_a_box_that_cuts_through_cells_counts_their_parts(matrix: TripMatrix) ->
 
 
 @pytest.mark.parametrize("key", trip_mechanisms())
-def test_every_mechanism_draws_saves_and_answers(
-    key: str, matrix: TripMatrix, tmp_path: Path
-) -> None:
+def test_every_mechanism_draws_saves_and_answers(key, matrix, tmp_path):
     release = trip_mechanisms()[key](epsilon=10).release(matrix, rng=3)
     assert release.total == pytest.approx(matrix.total, abs=60)
     assert release.domain == matrix.domain
@@ -76,7 +71,7 @@ def test_every_mechanism_draws_saves_and_answers(
     assert release.answer(anywhere).value[0] == pytest.approx(release.total)
 
 
-def test_many_boxes_are_answered_as_one_is() -> None:
+def test_many_boxes_are_answered_as_one_is():
     """A grid of four places that gets a table, and one of five that has too few parts for one."""
     rng = np.random.default_rng(2)
     for k, side in ((4, 4), (5, 4)):
@@ -91,7 +86,7 @@ def test_many_boxes_are_answered_as_one_is() -> None:
 
 
 @pytest.mark.parametrize(("k", "side", "most"), [(4, 182, 181), (5, 65, 64), (7, 64, 19)])
-def test_what_does_not_fit_is_refused_with_what_does(k: int, side: int, most: int) -> None:
+def test_what_does_not_fit_is_refused_with_what_does(k, side, most):
     with pytest.raises(InputError) as refused:
         TripDomain([Grid.cells(side)] * k)
     sentence = str(refused.value)
@@ -105,14 +100,14 @@ def test_what_does_not_fit_is_refused_with_what_does(k: int, side: int, most: in
     assert TripDomain([Grid.cells(min(side, 1000))] * 2).names == ("from", "to")
 
 
-def test_more_places_than_cells_allow_are_refused() -> None:
+def test_more_places_than_cells_allow_are_refused():
     assert len(TripDomain([Grid.cells(2)] * 30).grids) == 30
     with pytest.raises(InputError, match="31 places; name up to 30"):
         TripDomain([Grid.cells(1)] * 31)
 
 
 @pytest.mark.parametrize("made", [Mosaic(), Gravity(), Gravity(partition="PrivTree"), QuadTree()])
-def test_what_would_publish_too_much_is_refused_before_a_draw(made, tmp_path: Path) -> None:
+def test_what_would_publish_too_much_is_refused_before_a_draw(made, tmp_path):
     ledger = Ledger(tmp_path / "ledger", population="riders")
     matrix = TripMatrix.from_coordinates([[0] * 50], [2] * 25)
     with pytest.raises(InputError, match=r"numbers here, .* fewer places"):
@@ -122,7 +117,7 @@ def test_what_would_publish_too_much_is_refused_before_a_draw(made, tmp_path: Pa
     assert EUG(epsilon=1).release(matrix, rng=1).n_leaves >= 1
 
 
-def test_stops_of_a_table_come_in_order() -> None:
+def test_stops_of_a_table_come_in_order():
     table = {
         f"{place}_{axis}": [value]
         for place in ("d", "s2", "o", "s10", "s1")

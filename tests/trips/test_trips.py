@@ -1,9 +1,6 @@
 """Trips from tables to counts: what is read, what is said, what counts, what is refused."""
 
-from __future__ import annotations
-
 import io
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -45,11 +42,9 @@ def by_hand(frame: dict[str, np.ndarray], grids: dict[str, Grid]) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    "grids",
-    [{"o": HERE, "d": THERE}, {"o": HERE, "s1": THERE, "d": HERE}, {"d": HERE}],
-    ids=len,
+    "grids", [{"o": HERE, "d": THERE}, {"o": HERE, "s1": THERE, "d": HERE}, {"d": HERE}], ids=len
 )
-def test_a_trip_counts_if_every_place_is_inside(grids: dict[str, Grid]) -> None:
+def test_a_trip_counts_if_every_place_is_inside(grids):
     frame = table()
     domain = TripDomain(list(grids.values()))
     matrix = domain.count(read_trips(frame, list(grids)))
@@ -60,7 +55,7 @@ def test_a_trip_counts_if_every_place_is_inside(grids: dict[str, Grid]) -> None:
     assert (matrix.unit, matrix.contribution_bound) == ("point", 1)
 
 
-def test_one_place_counts_as_points_do() -> None:
+def test_one_place_counts_as_points_do():
     frame = table(3000)
     points = read_points(frame, lon="d_lon", lat="d_lat")
     matrix = TripDomain([HERE]).count(read_trips(frame, "d"))
@@ -68,7 +63,7 @@ def test_one_place_counts_as_points_do() -> None:
     assert matrix.domain.axis_names == ("place row", "place column")
 
 
-def test_edges_belong_to_the_grid_and_a_round_trip_is_one_trip() -> None:
+def test_edges_belong_to_the_grid_and_a_round_trip_is_one_trip():
     ends = np.array([0.0, 4.0, 4.0, np.nan, np.inf, -1e-9, 2.0])
     trips = Trips((ends, ends), (ends / 2, ends / 2), crs=None)
     matrix = TripDomain([Grid.cells((2, 4)), Grid.cells((3, 4))]).count(trips)
@@ -79,7 +74,7 @@ def test_edges_belong_to_the_grid_and_a_round_trip_is_one_trip() -> None:
 
 
 @pytest.mark.parametrize("bound", [1, 3, 10**6])
-def test_a_user_gives_as_many_trips_inside_as_the_bound_allows(bound: int) -> None:
+def test_a_user_gives_as_many_trips_inside_as_the_bound_allows(bound):
     frame = table()
     grids = {"o": HERE, "d": THERE}
     domain = TripDomain(list(grids.values()))
@@ -103,7 +98,7 @@ def test_a_user_gives_as_many_trips_inside_as_the_bound_allows(bound: int) -> No
 
 @pytest.mark.parametrize("bound", [None, 1, 4])
 @pytest.mark.parametrize("weights", [True, False])
-def test_a_row_counts_as_often_as_its_weight_says(bound: int | None, weights: bool) -> None:
+def test_a_row_counts_as_often_as_its_weight_says(bound, weights):
     frame = table(400)
     weight = np.random.default_rng(4).integers(0, 6, 400)
     repeated = {name: np.repeat(values, weight) for name, values in frame.items()}
@@ -115,7 +110,7 @@ def test_a_row_counts_as_often_as_its_weight_says(bound: int | None, weights: bo
         assert domain.count(trips, bound, weights=weights, per=per).key == one.key
 
 
-def test_flows_of_a_table_are_its_trips_and_a_row_without_a_place_weighs_nothing() -> None:
+def test_flows_of_a_table_are_its_trips_and_a_row_without_a_place_weighs_nothing():
     flows = {"S000": [17, 34, 5], "o_lon": [2.3, 2.31, 0.0], "o_lat": [48.85, 48.85, 0.0]}
     flows |= {"d_lon": [2.32, 2.3, 2.3], "d_lat": [48.85, 48.86, 48.86]}
     grid = Grid.around(2.3, 48.85, "20km", shape=8)
@@ -123,7 +118,7 @@ def test_flows_of_a_table_are_its_trips_and_a_row_without_a_place_weighs_nothing
     assert TripDomain([grid, grid]).count(read_trips(flows)).total == 2
 
 
-def test_what_is_read_is_said() -> None:
+def test_what_is_read_is_said():
     frame = table(50)
     frame["o_lon"][3] = frame["o_lat"][3] = 0.0
     frame["d_lat"][[3, 4]] = np.nan
@@ -145,7 +140,7 @@ def test_what_is_read_is_said() -> None:
     assert whose.notes[-1] == "1 row without a user was left out."
 
 
-def test_files_and_frames_say_the_same(tmp_path: Path) -> None:
+def test_files_and_frames_say_the_same(tmp_path):
     frame = pd.DataFrame(table(200)).drop(columns=["s1_lon", "s1_lat"])
     frame.columns = ["pickup_longitude", "pickup_latitude", "dropoff_longitude",
                      "dropoff_latitude", "who"]  # fmt: skip
@@ -165,7 +160,7 @@ def test_files_and_frames_say_the_same(tmp_path: Path) -> None:
     assert read_trips(tmp_path / "trips.csv").name == "trips"
 
 
-def test_metres_and_longitudes_to_360() -> None:
+def test_metres_and_longitudes_to_360():
     grid = Grid.around(-179.9, 0.5, 50_000, shape=8)
     wide = {"o_lon": [180.1, 180.2], "o_lat": [0.5] * 2, "d_lon": [180.1] * 2, "d_lat": [0.4] * 2}
     trips = read_trips(wide)
@@ -181,73 +176,64 @@ def two(**changes: object) -> Trips:
     return Trips(**{"x": ends, "y": ends, "crs": None, **changes})
 
 
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"places": ("o",)}, "for each place"),
-        ({"x": (), "y": (), "places": ()}, "for each place"),
-        ({"x": (np.zeros(2), np.zeros(1))}, "differ in length"),
-        ({"user": np.zeros(3)}, "differ in length"),
-        ({"user": np.array([-1])}, "0 or more"),
-        ({"weight": np.zeros(3)}, "differ in length"),
-        ({"weight": np.array([-1])}, "0 or more"),
-    ],
-)
-def test_arrays_that_are_no_trips_are_refused(changes: dict, words: str) -> None:
+@pytest.mark.parametrize(("changes", "words"), [
+    ({"places": ("o",)}, "for each place"),
+    ({"x": (), "y": (), "places": ()}, "for each place"),
+    ({"x": (np.zeros(2), np.zeros(1))}, "differ in length"),
+    ({"user": np.zeros(3)}, "differ in length"),
+    ({"user": np.array([-1])}, "0 or more"),
+    ({"weight": np.zeros(3)}, "differ in length"),
+    ({"weight": np.array([-1])}, "0 or more"),
+])  # fmt: skip
+def test_arrays_that_are_no_trips_are_refused(changes, words):
     with pytest.raises(InputError, match=words):
         two(**changes)
 
 
-@pytest.mark.parametrize(
-    ("domain", "bound", "words"),
-    [
-        (TripDomain([Grid.cells(4)]), None, "have 2 places .o, d. and the domain has 1"),
-        (TripDomain([Grid.cells(4)] * 4), None, "have 2 places .o, d. and the domain has 4"),
-        (TripDomain([HERE, HERE]), None, "no CRS"),
-        (TripDomain([Grid.cells(4)] * 2), 2, "needs to know the user"),
-        (TripDomain([Grid.cells(4)] * 2), 0, "1 or more"),
-        (TripDomain([Grid.cells(4)] * 2), True, "1 or more"),
-    ],
-)
-def test_what_cannot_be_counted_is_refused(domain: TripDomain, bound: int, words: str) -> None:
+@pytest.mark.parametrize(("domain", "bound", "words"), [
+    (TripDomain([Grid.cells(4)]), None, "have 2 places .o, d. and the domain has 1"),
+    (TripDomain([Grid.cells(4)] * 4), None, "have 2 places .o, d. and the domain has 4"),
+    (TripDomain([HERE, HERE]), None, "no CRS"),
+    (TripDomain([Grid.cells(4)] * 2), 2, "needs to know the user"),
+    (TripDomain([Grid.cells(4)] * 2), 0, "1 or more"),
+    (TripDomain([Grid.cells(4)] * 2), True, "1 or more"),
+])  # fmt: skip
+def test_what_cannot_be_counted_is_refused(domain, bound, words):
     with pytest.raises(InputError, match=words):
         domain.count(two(), bound)
 
 
-def test_places_on_earth_need_grids_on_earth() -> None:
+def test_places_on_earth_need_grids_on_earth():
     with pytest.raises(InputError, match="make them with Grid"):
         TripDomain([Grid.cells(4)] * 2).count(read_trips(table()))
 
 
-def test_trips_and_points_are_not_taken_for_each_other() -> None:
+def test_trips_and_points_are_not_taken_for_each_other():
     with pytest.raises(InputError, match="several grids"):
         HERE.count(read_trips(table()))
     with pytest.raises(InputError, match="no trips"):
         TripDomain([HERE]).count(read_points(table(), lon="o_lon", lat="o_lat"))
 
 
-def test_a_table_without_rows_has_no_trips() -> None:
+def test_a_table_without_rows_has_no_trips():
     trips = read_trips({name: values[:0] for name, values in table().items()}, user="who")
     assert TripDomain([HERE, THERE]).count(trips, 3).total == 0
 
 
-@pytest.mark.parametrize(
-    ("source", "settings", "words"),
-    [
-        ({"o_lon": [1.0], "o_lat": [2.0]}, {}, "recognised as the destination"),
-        (table(9), {"user": "cab"}, "no column 'cab'"),
-        (table(9), {"user": [1, 2]}, "array of 9 values"),
-        (table(9), {"weight": "n"}, "no column 'n'"),
-        (table(9), {"weight": [1, 2]}, "array of 9 values"),
-        (table(9), {"weight": [0.5] * 9}, "whole number of 0 or more"),
-        (table(9), {"weight": [-1] * 9}, "whole number of 0 or more"),
-        (table(9), {"crs": "EPSG:4978"}, "no longitude or easting"),
-        ({"o_x": [5e5], "o_y": [5e6], "d_x": [5e5], "d_y": [5e6]}, {}, "not degrees"),
-        ({"o_lon": [0.0], "o_lat": [0.0], "d_lon": [1.0], "d_lat": [2.0]}, {}, "None of the rows"),
-        ({"o_lon": ["a"], "o_lat": [0.0], "d_lon": [1.0], "d_lat": [2.0]}, {}, "else than numbers"),
-    ],
-)
-def test_what_cannot_be_read_is_refused(source: dict, settings: dict, words: str) -> None:
+@pytest.mark.parametrize(("source", "settings", "words"), [
+    ({"o_lon": [1.0], "o_lat": [2.0]}, {}, "recognised as the destination"),
+    (table(9), {"user": "cab"}, "no column 'cab'"),
+    (table(9), {"user": [1, 2]}, "array of 9 values"),
+    (table(9), {"weight": "n"}, "no column 'n'"),
+    (table(9), {"weight": [1, 2]}, "array of 9 values"),
+    (table(9), {"weight": [0.5] * 9}, "whole number of 0 or more"),
+    (table(9), {"weight": [-1] * 9}, "whole number of 0 or more"),
+    (table(9), {"crs": "EPSG:4978"}, "no longitude or easting"),
+    ({"o_x": [5e5], "o_y": [5e6], "d_x": [5e5], "d_y": [5e6]}, {}, "not degrees"),
+    ({"o_lon": [0.0], "o_lat": [0.0], "d_lon": [1.0], "d_lat": [2.0]}, {}, "None of the rows"),
+    ({"o_lon": ["a"], "o_lat": [0.0], "d_lon": [1.0], "d_lat": [2.0]}, {}, "else than numbers"),
+])  # fmt: skip
+def test_what_cannot_be_read_is_refused(source, settings, words):
     with pytest.raises(InputError, match=words):
         read_trips(source, **settings)
 
@@ -256,33 +242,28 @@ CABS, CHILE = (-122.42, 37.77, 20_000.0), (-70.65, -33.46, 36_000.0)
 GREEN = (-73.92, 40.75, 24_000.0)
 
 
-@pytest.mark.parametrize(
-    ("file", "places", "around", "side", "total", "occupied"),
-    [
-        ("sf_cabspotting_trips", "o,d", CABS, 64, 357_561, None),
-        ("sf_cabspotting_trips", "o,s2,d", CABS, 64, 357_208, None),
-        ("sf_cabspotting_trips", "o,s1,d", CABS, 256, 357_425, None),
-        ("santiago_taxi_od", "o,d", CHILE, 64, 435_890, 157_244),
-        ("santiago_taxi_od", "o,d", CHILE, 1024, 435_890, 397_009),
-        ("nyc_green_taxi_2013-08_raw", "o,d", GREEN, 64, 6_500, 4_930),
-    ],
-)
-def test_real_trips_are_counted_as_elsewhere(
-    real_data, file: str, places: str, around: tuple, side: int, total: int, occupied: int | None
-) -> None:
+@pytest.mark.parametrize(("file", "places", "around", "side", "total", "cells"), [
+    ("sf_cabspotting_trips", "o,d", CABS, 64, 357_561, None),
+    ("sf_cabspotting_trips", "o,s2,d", CABS, 64, 357_208, None),
+    ("sf_cabspotting_trips", "o,s1,d", CABS, 256, 357_425, None),
+    ("santiago_taxi_od", "o,d", CHILE, 64, 435_890, 157_244),
+    ("santiago_taxi_od", "o,d", CHILE, 1024, 435_890, 397_009),
+    ("nyc_green_taxi_2013-08_raw", "o,d", GREEN, 64, 6_500, 4_930),
+])  # fmt: skip
+def test_real_trips_are_counted_as_elsewhere(real_data, file, places, around, side, total, cells):
     """Against counts made without this code; some cabs stand exactly on the middle meridian."""
     trips = read_trips(real_data(f"{file}.parquet"), places)
     grid = Grid.around(*around, shape=side)
     matrix = TripDomain([grid] * len(trips.places)).count(trips)
     assert matrix.total == total
-    if occupied is not None:
-        assert len(matrix.cells) == occupied
+    if cells is not None:
+        assert len(matrix.cells) == cells
     everywhere = np.tile(grid.bounds, (1, len(trips.places)))
     assert exact(matrix, everywhere).tolist() == [total]
     assert exact(matrix, np.full((1, len(trips.places), 4), np.nan)).tolist() == [total]
 
 
-def test_the_cabs_of_a_city_give_at_most_ten_trips_each(real_data) -> None:
+def test_the_cabs_of_a_city_give_at_most_ten_trips_each(real_data):
     trips = read_trips(real_data("sf_cabspotting_trips.parquet"), user="cab")
     grid = Grid.around(*CABS, shape=64)
     cabs = len(np.unique(trips.user))

@@ -1,7 +1,5 @@
 """Readers that misbehave, each in its own way; they are run apart."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time

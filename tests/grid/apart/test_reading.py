@@ -1,7 +1,5 @@
 """A reader of a stranger's file takes what it may and no more, and is gone when nobody waits."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -45,7 +43,7 @@ def children(pid: int) -> list[int]:
     return found
 
 
-def test_arrays_and_texts_come_back_from_another_process() -> None:
+def test_arrays_and_texts_come_back_from_another_process():
     ends: list[Ended] = []
     found = read_apart(readers.repeat, b"abc", 1.5, None, "array 0", True, ended=ends.append)
     assert found["size"] == 3
@@ -57,12 +55,12 @@ def test_arrays_and_texts_come_back_from_another_process() -> None:
     assert other["pid"] != found["pid"]
 
 
-def test_no_reader_is_forked_from_a_process_with_threads() -> None:
+def test_no_reader_is_forked_from_a_process_with_threads():
     read_apart(readers.repeat, b"")
     assert len(list(Path(f"/proc/{apart.warden()}/task").iterdir())) == 1
 
 
-def test_a_refusal_is_its_sentence_and_a_failure_says_no_value(caplog) -> None:
+def test_a_refusal_is_its_sentence_and_a_failure_says_no_value(caplog):
     with pytest.raises(InputError, match=r"^This is a bad file; give another\.$"):
         read_apart(readers.refuse, b"a bad file")
     with pytest.raises(InputError, match="it may be damaged") as failed:
@@ -71,18 +69,15 @@ def test_a_refusal_is_its_sentence_and_a_failure_says_no_value(caplog) -> None:
     assert "KeyError" in caplog.text
 
 
-@pytest.mark.parametrize(
-    ("work", "why", "sentence"),
-    [
-        (readers.spin, "cpu", "more than 1 seconds of work, so it was given up"),
-        (readers.hoard, "", "more than 0.1 GB of memory, so it was given up"),
-        (readers.hoard_and_say_damaged, "", "more than 0.1 GB of memory"),
-        (readers.crash, "", "could not be read; it may be damaged"),
-        (readers.leave, "", "could not be read; it may be damaged"),
-        (readers.answer_with_objects, "", "could not be read; it may be damaged"),
-    ],
-)
-def test_each_limit_is_one_sentence(work: Callable, why: str, sentence: str) -> None:
+@pytest.mark.parametrize(("work", "why", "sentence"), [
+    (readers.spin, "cpu", "more than 1 seconds of work, so it was given up"),
+    (readers.hoard, "", "more than 0.1 GB of memory, so it was given up"),
+    (readers.hoard_and_say_damaged, "", "more than 0.1 GB of memory"),
+    (readers.crash, "", "could not be read; it may be damaged"),
+    (readers.leave, "", "could not be read; it may be damaged"),
+    (readers.answer_with_objects, "", "could not be read; it may be damaged"),
+])  # fmt: skip
+def test_each_limit_is_one_sentence(work, why, sentence):
     ends: list[Ended] = []
     with pytest.raises(InputError, match=sentence):
         read_apart(work, b"", limits=SMALL, ended=ends.append)
@@ -92,21 +87,21 @@ def test_each_limit_is_one_sentence(work: Callable, why: str, sentence: str) -> 
     assert read_apart(readers.repeat, b"ab", limits=SMALL)["size"] == 2
 
 
-def test_who_sleeps_too_long_is_ended(tmp_path: Path) -> None:
+def test_who_sleeps_too_long_is_ended(tmp_path):
     note = tmp_path / "pid"
     with pytest.raises(InputError, match="more than 1 seconds, so it was given up"):
         read_apart(readers.sleep, str(note).encode(), limits=Limits(wall=1.0))
     until(lambda: not is_there(int(note.read_text())))
 
 
-def test_a_reader_that_nobody_waits_for_is_ended(tmp_path: Path) -> None:
+def test_a_reader_that_nobody_waits_for_is_ended(tmp_path):
     note = tmp_path / "pid"
     with pytest.raises(GivenUp):
         read_apart(readers.sleep, str(note).encode(), given_up=note.exists)
     until(lambda: note.read_text() and not is_there(int(note.read_text())))
 
 
-def test_two_are_read_at_a_time_and_the_rest_wait_in_turn(tmp_path: Path) -> None:
+def test_two_are_read_at_a_time_and_the_rest_wait_in_turn(tmp_path):
     read_apart(readers.repeat, b"")
     warden = apart.warden()
     assert warden is not None
@@ -133,7 +128,7 @@ def test_two_are_read_at_a_time_and_the_rest_wait_in_turn(tmp_path: Path) -> Non
     until(lambda: not children(warden))
 
 
-def test_a_warden_that_was_killed_is_replaced() -> None:
+def test_a_warden_that_was_killed_is_replaced():
     read_apart(readers.repeat, b"")
     first = apart.warden()
     assert first is not None
@@ -144,9 +139,7 @@ def test_a_warden_that_was_killed_is_replaced() -> None:
 
 
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGKILL, signal.SIGINT])
-def test_nothing_is_left_of_a_server_that_ends_while_it_reads(
-    ending: signal.Signals, tmp_path: Path
-) -> None:
+def test_nothing_is_left_of_a_server_that_ends_while_it_reads(ending, tmp_path):
     note, folder = tmp_path / "pid", tmp_path / "tmp"
     folder.mkdir()
     code = (
@@ -165,7 +158,6 @@ def test_nothing_is_left_of_a_server_that_ends_while_it_reads(
         text=True,
     )
     with server:
-        assert server.stdout is not None
         warden = int(server.stdout.readline())
         until(lambda: note.exists() and note.read_text())
         server.send_signal(ending)
@@ -188,7 +180,7 @@ def told(value: object) -> object:
     return received(fill, 10**6)
 
 
-def test_plain_values_come_back_as_they_were() -> None:
+def test_plain_values_come_back_as_they_were():
     sent = {
         "a": [None, True, 3, 0.1, "array 0", "text "],
         "x": np.arange(6, dtype=">i2").reshape(2, 3)[:, ::2],
@@ -206,25 +198,22 @@ def test_plain_values_come_back_as_they_were() -> None:
 @pytest.mark.parametrize(
     "value", [{1: 2}, {"a": object()}, np.array([None]), np.array(["a"]), b"a", {"a": {1, 2}}]
 )
-def test_nothing_else_is_sent(value: object) -> None:
+def test_nothing_else_is_sent(value):
     with pytest.raises(NotPlain):
         frames(value)
 
 
-@pytest.mark.parametrize(
-    "head",
-    [
-        b"[]",
-        b"{}",
-        b'{"value": "array 0", "arrays": []}',
-        b'{"value": 1, "arrays": [["|O", [1]]]}',
-        b'{"value": 1, "arrays": [["<f8", [1000000000]]]}',
-        b'{"value": 1, "arrays": [["<f8", [-1]]]}',
-        b'{"value": 1, "arrays": [["S9999", [1]]]}',
-        b"[" * 100_000,
-    ],
-)
-def test_no_answer_makes_an_object_or_a_huge_array(head: bytes) -> None:
+@pytest.mark.parametrize("head", [
+    b"[]",
+    b"{}",
+    b'{"value": "array 0", "arrays": []}',
+    b'{"value": 1, "arrays": [["|O", [1]]]}',
+    b'{"value": 1, "arrays": [["<f8", [1000000000]]]}',
+    b'{"value": 1, "arrays": [["<f8", [-1]]]}',
+    b'{"value": 1, "arrays": [["S9999", [1]]]}',
+    b"[" * 100_000,
+])  # fmt: skip
+def test_no_answer_makes_an_object_or_a_huge_array(head):
     parts = [len(head).to_bytes(8, "little"), head]
 
     def fill(buffer) -> None:

@@ -1,11 +1,7 @@
 """Which area covers a place: the index against GEOS, where floats are at their worst."""
 
-from __future__ import annotations
-
 import pickle
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import geopandas
 import numpy as np
@@ -80,14 +76,14 @@ def compare(areas: Areas, x: np.ndarray, y: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-3, 137.0])
-def test_the_index_says_what_geos_says(scale: float) -> None:
+def test_the_index_says_what_geos_says(scale):
     shapes = [shapely.transform(each, lambda xy: xy * scale) for each in crooked()]
     shapes[5] = shapes[5] if scale == 1.0 else shapely.make_valid(shapes[5])
     areas = areas_of(shapes, 4326 if scale < 100 else 3035)
     compare(areas, *hard_places(areas, 4_000))
 
 
-def test_whole_numbers_and_shared_corners() -> None:
+def test_whole_numbers_and_shared_corners():
     # Every place of interest is a float without rounding; squares, triangles and a ring.
     ring = Polygon([(4, 0), (8, 0), (8, 4), (4, 4)], [[(5, 1), (7, 1), (7, 3), (5, 3)]])
     shapes = [box(0, 0, 4, 4), ring, box(5, 1, 7, 3), Polygon([(0, 4), (8, 4), (4, 8)])]
@@ -97,7 +93,7 @@ def test_whole_numbers_and_shared_corners() -> None:
     assert areas.assign([4, 5, 6, 4, 11], [2, 2, 2, 4, 1], 3035).tolist() == [0, 1, 2, 0, 4]
 
 
-def test_places_that_are_none_lie_nowhere() -> None:
+def test_places_that_are_none_lie_nowhere():
     areas = areas_of([box(0, 0, 1, 1)])
     x = [np.nan, np.inf, -np.inf, 0.5, 0.5, 0.5, 1e300, 720.5]
     y = [0.5, 0.5, 0.5, np.nan, np.inf, -np.inf, 0.5, 0.5]
@@ -105,27 +101,27 @@ def test_places_that_are_none_lie_nowhere() -> None:
     assert areas.assign([], []).tolist() == []
 
 
-def test_a_place_on_an_edge_is_left_to_geos() -> None:
+def test_a_place_on_an_edge_is_left_to_geos():
     areas = areas_of([Polygon([(0, 0), (1, 0.3), (0.2, 1)]), box(5, 5, 6, 6)])
     assert areas.index.find(np.array([0.1]), np.array([0.03]))[0] == DOUBTFUL
     compare(areas, np.array([0.1]), np.array([0.03]))
 
 
-def test_an_overlap_goes_to_the_first_in_the_file() -> None:
+def test_an_overlap_goes_to_the_first_in_the_file():
     left, right = box(0, 0, 0.1001, 0.05), box(0.1, 0, 0.2, 0.05)
     assert areas_of([left, right]).assign([0.10005], [0.02])[0] == 0
     assert areas_of([right, left]).assign([0.10005], [0.02])[0] == 0
     assert areas_of([right, left]).assign([0.05], [0.02])[0] == 1
 
 
-def test_longitudes_of_another_turn_are_the_same_places() -> None:
+def test_longitudes_of_another_turn_are_the_same_places():
     fiji = Polygon([(177, -19), (182, -19), (182, -16), (177, -16)])
     areas = areas_of([fiji, box(-178, -19, -175, -16)])
     lon = [178, 181, -179, 180, -180, 539.5, 185, 186]
     assert areas.assign(lon, [-17] * 8).tolist() == [0, 0, 0, 0, 0, 0, 1, -1]
 
 
-def test_places_of_another_crs_are_moved_to_that_of_the_areas() -> None:
+def test_places_of_another_crs_are_moved_to_that_of_the_areas():
     frame = geopandas.GeoDataFrame(
         {"n": ["a"]}, geometry=[box(4_000_000, 3_000_000, 4_100_000, 3_100_000)], crs=3035
     )
@@ -137,7 +133,7 @@ def test_places_of_another_crs_are_moved_to_that_of_the_areas() -> None:
     assert 50 < np.count_nonzero(found == 0) < 250
 
 
-def test_the_nearest_area_takes_what_lies_beside_it() -> None:
+def test_the_nearest_area_takes_what_lies_beside_it():
     square = box(4_000_000, 3_000_000, 4_010_000, 3_010_000)
     other = box(4_010_100, 3_000_000, 4_020_000, 3_010_000)
     x = np.array([4_005_000, 4_010_030, 4_010_050, 4_010_070, 3_999_930, 3_999_800.0])
@@ -150,7 +146,7 @@ def test_the_nearest_area_takes_what_lies_beside_it() -> None:
     assert near.key != areas_of([square, other], 3035).key
 
 
-def test_great_britain(great_britain: Areas, real_data: Callable[[str], Path]) -> None:
+def test_great_britain(great_britain, real_data):
     areas = great_britain
     records = pandas.read_parquet(real_data("gb_road_accidents.parquet"))
     x, y = records["lon"].to_numpy(), records["lat"].to_numpy()
@@ -163,7 +159,7 @@ def test_great_britain(great_britain: Areas, real_data: Callable[[str], Path]) -
     compare(areas, *hard_places(areas, 2_000))
 
 
-def test_what_is_sent_to_a_worker_assigns_as_here() -> None:
+def test_what_is_sent_to_a_worker_assigns_as_here():
     areas = areas_of(crooked(), nearest=500.0)
     x, y = hard_places(areas, 500)
     found = areas.assign(x, y)
@@ -192,14 +188,14 @@ def by_areas(geometry: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return found
 
 
-def test_both_ways_to_ask_geos_say_the_same() -> None:
+def test_both_ways_to_ask_geos_say_the_same():
     areas = areas_of(crooked())
     x, y = hard_places(areas, 1_000)
     assert by_areas(areas.geometry, x, y).tolist() == first_covering(areas.geometry, x, y).tolist()
 
 
 @pytest.mark.slow
-def test_great_britain_ten_million_places(great_britain: Areas) -> None:
+def test_great_britain_ten_million_places(great_britain):
     areas = great_britain
     compare(areas, *hard_places(areas, 100_000))
     rng = np.random.default_rng(20_261_122)

@@ -1,7 +1,5 @@
 """The national lattice: it holds every place of every area, and shares of cells are exact."""
 
-from __future__ import annotations
-
 import geopandas
 import numpy as np
 import pytest
@@ -40,7 +38,7 @@ def check_shares(areas: Areas, lattice: Lattice, chosen: range) -> None:
 
 
 @pytest.mark.parametrize("cell", [200.0, 777.0, 60_000.0])
-def test_shares_are_exact(cell: float) -> None:
+def test_shares_are_exact(cell):
     areas = Areas.read(FRAME, "n")
     lattice = areas.lattice(cell)
     assert lattice.grid.cell_width == pytest.approx(cell)
@@ -49,7 +47,7 @@ def test_shares_are_exact(cell: float) -> None:
     assert areas.lattice(cell) is lattice
 
 
-def test_every_place_of_an_area_lies_in_its_window() -> None:
+def test_every_place_of_an_area_lies_in_its_window():
     areas = Areas.read(FRAME, "n", nearest=2_000.0)
     lattice = areas.lattice(300.0)
     x, y = np.random.default_rng(2).uniform([9.9, 49.9], [10.9, 50.5], (40_000, 2)).T
@@ -65,9 +63,7 @@ def test_every_place_of_an_area_lies_in_its_window() -> None:
         assert along.max() < y1
 
 
-def test_windows_lie_on_the_grid_and_large_areas_have_larger_cells(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_windows_lie_on_the_grid_and_large_areas_have_larger_cells(monkeypatch):
     monkeypatch.setattr(module, "MOST_SIDE", 64)
     areas = Areas.read(FRAME, "n")
     lattice = areas.lattice(200.0)
@@ -82,7 +78,7 @@ def test_windows_lie_on_the_grid_and_large_areas_have_larger_cells(
     check_shares(areas, lattice, range(3))
 
 
-def test_another_grid_can_be_taken_if_it_holds_all_areas() -> None:
+def test_another_grid_can_be_taken_if_it_holds_all_areas():
     areas = Areas.read(FRAME, "n")
     grid = Grid.from_bounds(570_000, 5_530_000, 640_000, 5_600_000, crs=25832, shape=(70, 140))
     lattice = areas.lattice(grid=grid)
@@ -95,7 +91,7 @@ def test_another_grid_can_be_taken_if_it_holds_all_areas() -> None:
         areas.lattice(grid=Grid.cells(10))
 
 
-def test_cells_of_projected_areas() -> None:
+def test_cells_of_projected_areas():
     areas = Areas.read(FRAME.to_crs(25832), "n")
     lattice = areas.lattice(400.0)
     check_shares(areas, lattice, range(3))
@@ -103,7 +99,7 @@ def test_cells_of_projected_areas() -> None:
     assert lattice.grid.crs.coordinate_operation.method_name == "Lambert Azimuthal Equal Area"
 
 
-def test_cells_that_are_too_small_name_what_would_do() -> None:
+def test_cells_that_are_too_small_name_what_would_do():
     areas = Areas.read(FRAME, "n")
     with pytest.raises(InputError, match="more than 4,194,304; give cells of about") as error:
         areas.lattice(10.0)
@@ -112,12 +108,12 @@ def test_cells_that_are_too_small_name_what_would_do() -> None:
 
 
 @pytest.mark.parametrize("cell", [0.5, -3, float("nan"), 1e6, "wide", None])
-def test_a_cell_is_metres(cell: object) -> None:
+def test_a_cell_is_metres(cell):
     with pytest.raises(InputError, match="cells' side is"):
         Areas.read(FRAME, "n").lattice(cell)
 
 
-def test_great_britain(great_britain: Areas) -> None:
+def test_great_britain(great_britain):
     areas = great_britain
     lattice = areas.lattice()
     assert lattice.grid.shape == (2448, 1328)

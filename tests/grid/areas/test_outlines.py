@@ -1,7 +1,5 @@
 """Outlines for drawing: no overlaps, every area there, borders of all levels the same lines."""
 
-from __future__ import annotations
-
 import geopandas
 import numpy as np
 import pytest
@@ -35,7 +33,7 @@ def overlaps(shapes: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("tolerance", [0.0, 300.0, 3_000.0])
-def test_levels_have_no_overlaps_and_share_their_borders(tolerance: float) -> None:
+def test_levels_have_no_overlaps_and_share_their_borders(tolerance):
     areas = country()
     outlines = areas.outlines(tolerance)
     assert len(outlines) == len(areas.parent)
@@ -53,14 +51,14 @@ def test_levels_have_no_overlaps_and_share_their_borders(tolerance: float) -> No
     assert shapely.area(outlines[0]) / 1e6 == pytest.approx(areas.sizes.sum(), rel=0.02)
 
 
-def test_simpler_is_smaller() -> None:
+def test_simpler_is_smaller():
     areas = country()
     sizes = [shapely.get_num_coordinates(areas.outlines(each)).sum() for each in (0, 300, 3_000)]
     assert sizes[0] > 1.5 * sizes[1]
     assert sizes[1] > 1.5 * sizes[2]
 
 
-def test_small_parts_and_holes_go_but_never_the_last_part() -> None:
+def test_small_parts_and_holes_go_but_never_the_last_part():
     lake = [(2, 2), (3, 2), (3, 3), (2, 3)]
     enclave = [(6, 6), (7, 6), (7, 7), (6, 7)]
     large = MultiPolygon(
@@ -76,12 +74,12 @@ def test_small_parts_and_holes_go_but_never_the_last_part() -> None:
 
 
 @pytest.mark.parametrize("tolerance", [-1, float("inf"), "fine", None])
-def test_a_tolerance_is_metres(tolerance: object) -> None:
+def test_a_tolerance_is_metres(tolerance):
     with pytest.raises(InputError, match="tolerance is"):
         country().outlines(tolerance)
 
 
-def test_great_britain(great_britain: Areas) -> None:
+def test_great_britain(great_britain):
     areas = great_britain
     outlines = areas.outlines(1_000.0)
     lowest = outlines[areas.lowest]

@@ -1,9 +1,5 @@
 """Tables of areas: every kind of file, what is mended and said, what is refused."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import geopandas
 import numpy as np
 import pyarrow as pa
@@ -27,7 +23,7 @@ def changed(**columns: object) -> geopandas.GeoDataFrame:
 
 
 @pytest.mark.parametrize("name", ["a.gpkg", "a.geojson", "a.shp", "a.parquet", "renamed.bin"])
-def test_each_kind_of_file_is_read(tmp_path: Path, name: str) -> None:
+def test_each_kind_of_file_is_read(tmp_path, name):
     path = tmp_path / name
     FRAME.to_parquet(path) if name.endswith(("parquet", "bin")) else FRAME.to_file(path)
     areas = Areas.read(path, ["part", "name"])
@@ -38,7 +34,7 @@ def test_each_kind_of_file_is_read(tmp_path: Path, name: str) -> None:
     assert Areas.read(str(path), ("part", "name")).key == areas.key
 
 
-def test_the_layer_with_the_columns_is_taken(tmp_path: Path) -> None:
+def test_the_layer_with_the_columns_is_taken(tmp_path):
     path = tmp_path / "a.gpkg"
     FRAME.drop(columns="part").to_file(path, layer="others")
     FRAME.to_file(path, layer="areas")
@@ -47,7 +43,7 @@ def test_the_layer_with_the_columns_is_taken(tmp_path: Path) -> None:
         Areas.read(path, "name")
 
 
-def test_the_crs_of_the_file_is_kept(tmp_path: Path) -> None:
+def test_the_crs_of_the_file_is_kept(tmp_path):
     path = tmp_path / "a.gpkg"
     FRAME.to_crs(3857).to_file(path)
     areas = Areas.read(path, "name")
@@ -55,7 +51,7 @@ def test_the_crs_of_the_file_is_kept(tmp_path: Path) -> None:
     assert areas.assign([0.5, 1.5], [1.5, 0.5]).tolist() == [0, 1]
 
 
-def test_the_key_knows_names_boundaries_and_rules() -> None:
+def test_the_key_knows_names_boundaries_and_rules():
     def key(frame: geopandas.GeoDataFrame = FRAME, *levels: str, **rules: float) -> str:
         return Areas.read(frame, levels or ("part", "name"), **rules).key
 
@@ -70,19 +66,19 @@ def test_the_key_knows_names_boundaries_and_rules() -> None:
     assert key() == key(FRAME.copy())
 
 
-def test_branches_may_have_fewer_levels() -> None:
+def test_branches_may_have_fewer_levels():
     areas = Areas.read(changed(name=["a", None, "b"]), ["part", "name"])
     assert areas.paths == ((), ("north",), ("south",), ("north", "a"), ("north", "b"))
     assert areas.lowest.tolist() == [3, 2, 4]
     assert areas.notes == ("1 area ends above the lowest level.",)
 
 
-def test_names_lose_what_a_terminal_would_obey() -> None:
+def test_names_lose_what_a_terminal_would_obey():
     areas = Areas.read(changed(name=["a\x1b[31m\n\tb", 7.0, np.int64(7)]), ["part", "name"])
     assert [path[-1] for path in areas.paths[3:]] == ["a [31m b", "7", "7"]
 
 
-def test_collections_keep_their_polygons() -> None:
+def test_collections_keep_their_polygons():
     mixed = GeometryCollection(
         [SQUARES[0], LineString([(0, 0), (1, 1)]), GeometryCollection([Point(9, 9)])]
     )
@@ -91,35 +87,32 @@ def test_collections_keep_their_polygons() -> None:
     assert areas.geometry[0].equals(SQUARES[0])
 
 
-def test_invalid_rings_are_mended_by_their_structure() -> None:
+def test_invalid_rings_are_mended_by_their_structure():
     areas = Areas.read(changed(geometry=[BOW, *SQUARES[1:]]), "name")
     assert shapely.is_valid(areas.geometry).all()
     assert areas.notes == ("1 area has invalid rings, mended: first 'a'.",)
     assert areas.assign([3.2, 4.8, 4.0], [1.0, 1.0, 0.5]).tolist() == [0, 0, -1]
 
 
-def test_rows_without_a_polygon_are_left_out() -> None:
+def test_rows_without_a_polygon_are_left_out():
     areas = Areas.read(changed(geometry=[None, SQUARES[1], Polygon()]), ["part", "name"])
     assert areas.paths == ((), ("south",), ("south", "c"))
     assert areas.notes == ("2 areas have no polygon, left out: first 'north' > 'a'.",)
 
 
-def test_islands_belong_to_their_area() -> None:
+def test_islands_belong_to_their_area():
     islands = MultiPolygon([SQUARES[0], box(5, 5, 6, 6)])
     areas = Areas.read(changed(geometry=[islands, *SQUARES[1:]]), "name")
     assert areas.assign([0.5, 5.5, 4.0], [1.5, 5.5, 4.0]).tolist() == [0, 0, -1]
 
 
-@pytest.mark.parametrize(
-    "shape",
-    [
-        # As a number runs on, as it jumps, and cut as RFC 7946 has it.
-        Polygon([(177, -19), (182, -19), (182, -16), (177, -16)]),
-        Polygon([(177, -19), (-178, -19), (-178, -16), (177, -16)]),
-        MultiPolygon([box(177, -19, 180, -16), box(-180, -19, -178, -16)]),
-    ],
-)
-def test_areas_across_the_antimeridian(shape: object) -> None:
+@pytest.mark.parametrize("shape", [
+    # As a number runs on, as it jumps, and cut as RFC 7946 has it.
+    Polygon([(177, -19), (182, -19), (182, -16), (177, -16)]),
+    Polygon([(177, -19), (-178, -19), (-178, -16), (177, -16)]),
+    MultiPolygon([box(177, -19, 180, -16), box(-180, -19, -178, -16)]),
+])  # fmt: skip
+def test_areas_across_the_antimeridian(shape):
     frame = geopandas.GeoDataFrame({"n": ["Fiji"]}, geometry=[shape], crs=4326)
     areas = Areas.read(frame, ["n"])
     assert areas.assign([178, -179, 181, 0, 176], [-17] * 5).tolist() == [0, 0, 0, -1, -1]
@@ -133,7 +126,7 @@ def test_areas_across_the_antimeridian(shape: object) -> None:
         assert areas.notes == ("1 area crosses the antimeridian, cut there.",)
 
 
-def test_a_hole_across_the_antimeridian_stays_a_hole() -> None:
+def test_a_hole_across_the_antimeridian_stays_a_hole():
     shell = [(170, -10), (-170, -10), (-170, 10), (170, 10)]
     hole = [(178, -2), (-178, -2), (-178, 2), (178, 2)]
     frame = geopandas.GeoDataFrame({"n": ["a"]}, geometry=[Polygon(shell, [hole])], crs=4326)
@@ -141,7 +134,7 @@ def test_a_hole_across_the_antimeridian_stays_a_hole() -> None:
     assert areas.assign([175, -175, 179, -179, 180], [0, 0, 0, 0, 5]).tolist() == [0, 0, -1, -1, 0]
 
 
-def test_small_overlaps_are_said() -> None:
+def test_small_overlaps_are_said():
     frame = changed(geometry=[box(0, 1, 1.00005, 2), *SQUARES[1:]])
     areas = Areas.read(frame, "name")
     (note,) = areas.notes
@@ -149,17 +142,14 @@ def test_small_overlaps_are_said() -> None:
     assert areas.assign([1.00002], [1.5])[0] == 0
 
 
-@pytest.mark.parametrize(
-    ("shapes", "said"),
-    [
-        ([box(0, 1, 1.01, 2), *SQUARES[1:]], "'a' and 'b' overlap by 123 km2;"),
-        ([box(0, 0, 2, 2), *SQUARES[1:]], r"and 1 more pair does\); each"),
-        # A tenth of a small area is much of it, though it is little ground.
-        ([box(0, 0, 0.009, 0.009), box(0, 0, 0.002, 0.009), SQUARES[2]], "'a' and 'c' overlap"),
-        ([SQUARES[0], box(0.4, 1.4, 0.6, 1.6), SQUARES[2]], "'a' and 'c' overlap"),
-    ],
-)
-def test_large_overlaps_are_refused_by_name(shapes: list, said: str) -> None:
+@pytest.mark.parametrize(("shapes", "said"), [
+    ([box(0, 1, 1.01, 2), *SQUARES[1:]], "'a' and 'b' overlap by 123 km2;"),
+    ([box(0, 0, 2, 2), *SQUARES[1:]], r"and 1 more pair does\); each"),
+    # A tenth of a small area is much of it, though it is little ground.
+    ([box(0, 0, 0.009, 0.009), box(0, 0, 0.002, 0.009), SQUARES[2]], "'a' and 'c' overlap"),
+    ([SQUARES[0], box(0.4, 1.4, 0.6, 1.6), SQUARES[2]], "'a' and 'c' overlap"),
+])  # fmt: skip
+def test_large_overlaps_are_refused_by_name(shapes, said):
     with pytest.raises(InputError, match=said):
         Areas.read(changed(geometry=shapes), "name")
 
@@ -188,38 +178,33 @@ def test_large_overlaps_are_refused_by_name(shapes: list, said: str) -> None:
         (".", ["name"], "is a folder"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_areas_is_refused(frame: object, levels: list, said: str) -> None:
+def test_what_cannot_be_areas_is_refused(frame, levels, said):
     with pytest.raises(InputError, match=said) as error:
         Areas.read(frame, levels)
     assert str(error.value).count(". ") == 0
 
 
 @pytest.mark.parametrize("nearest", [-1, float("nan"), 1e9, "far", True])
-def test_a_distance_is_metres(nearest: object) -> None:
+def test_a_distance_is_metres(nearest):
     with pytest.raises(InputError, match="nearest area is"):
         Areas.read(FRAME, "name", nearest=nearest)
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "said"),
-    [
-        ("a.gpkg", b"SQLite format 3\0" + b"x" * 200, "could not be read"),
-        ("a.parquet", b"PAR1 and no more", "could not be read as areas"),
-        ("a.geojson", b'{"type": "FeatureCollection", "features": [', "could not be read"),
-        ("a.csv", b"name,x\na,1\n", "could not be read as areas"),
-        ("a.shp", b"", "is empty"),
-    ],
-)
-def test_a_file_that_is_none_is_refused(
-    tmp_path: Path, name: str, content: bytes, said: str
-) -> None:
+@pytest.mark.parametrize(("name", "content", "said"), [
+    ("a.gpkg", b"SQLite format 3\0" + b"x" * 200, "could not be read"),
+    ("a.parquet", b"PAR1 and no more", "could not be read as areas"),
+    ("a.geojson", b'{"type": "FeatureCollection", "features": [', "could not be read"),
+    ("a.csv", b"name,x\na,1\n", "could not be read as areas"),
+    ("a.shp", b"", "is empty"),
+])  # fmt: skip
+def test_a_file_that_is_none_is_refused(tmp_path, name, content, said):
     path = tmp_path / name
     path.write_bytes(content)
     with pytest.raises(InputError, match=said):
         Areas.read(path, "name")
 
 
-def test_parquet_without_a_geometry_and_with_too_much_text(tmp_path: Path) -> None:
+def test_parquet_without_a_geometry_and_with_too_much_text(tmp_path):
     plain, huge = tmp_path / "plain.parquet", tmp_path / "huge.parquet"
     pq.write_table(pa.table({"name": ["a"]}), plain)
     with pytest.raises(InputError, match="Parquet without a geometry"):
@@ -237,7 +222,7 @@ def test_parquet_without_a_geometry_and_with_too_much_text(tmp_path: Path) -> No
         Areas.read(huge, "name")
 
 
-def test_great_britain(great_britain: Areas) -> None:
+def test_great_britain(great_britain):
     areas = great_britain
     lines, overlaps = areas.notes
     assert lines == "346 parts that are no polygon, such as stray lines, left out."

@@ -1,9 +1,5 @@
 """Counting goes on where it was interrupted, and only there."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -16,9 +12,7 @@ from tests.points.partitions.test_counting import GRID, table, written
 
 @pytest.mark.parametrize("bound", [None, 2])
 @pytest.mark.parametrize("often", [True, False])
-def test_an_interrupted_count_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bound: int | None, often: bool
-) -> None:
+def test_an_interrupted_count_goes_on(tmp_path, monkeypatch, bound, often):
     monkeypatch.setattr(looking, "PART_ROWS", 900)
     monkeypatch.setattr(counting, "CHECKPOINT_EVERY", 0.0 if often else 1e9)
     files = scan_points(written(tmp_path / "points", table()), user="who")
@@ -44,7 +38,7 @@ def test_an_interrupted_count_goes_on(
     assert list(tmp_path.iterdir()) == [tmp_path / "points"]
 
 
-def test_another_grid_other_points_and_damage_are_refused(tmp_path: Path) -> None:
+def test_another_grid_other_points_and_damage_are_refused(tmp_path):
     folder = written(tmp_path / "points", table())
     files = scan_points(folder)
     kept = tmp_path / "counts.exact.part"

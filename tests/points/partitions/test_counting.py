@@ -1,7 +1,5 @@
 """What is counted part by part is what is counted in memory, to the last bit."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import geopandas
@@ -23,7 +21,7 @@ GRID = Grid.around(10.0, 50.0, 20e3, shape=(40, 60))
 
 
 @pytest.fixture(autouse=True)
-def _small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+def _small_parts(monkeypatch):
     monkeypatch.setattr(looking, "PART_ROWS", 900)
     monkeypatch.setattr(counting, "BATCH", 250)
 
@@ -60,9 +58,7 @@ def written(folder: Path, whole: pa.Table, files: int = 3) -> Path:
     ("user", "bound"), [(None, None), ("who", None), ("who", 1), ("who", 3), ("name", 3)]
 )
 @pytest.mark.parametrize("weight", ["times", None])
-def test_equal_to_reading_all_at_once(
-    tmp_path: Path, bound: int | None, user: str | None, weight: str | None
-) -> None:
+def test_equal_to_reading_all_at_once(tmp_path, bound, user, weight):
     whole = table()
     folder = written(tmp_path / "points", whole)
     points = read_points(whole, user=user, weight=weight)
@@ -79,7 +75,7 @@ def test_equal_to_reading_all_at_once(
     assert 0 < matrix.total < whole.num_rows * 3
 
 
-def test_points_of_a_file_are_never_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_points_of_a_file_are_never_held(tmp_path, monkeypatch):
     path = tmp_path / "points.parquet"
     pq.write_table(table(), path)
     columns = {"user": "who", "weight": "times"}
@@ -100,7 +96,7 @@ def test_points_of_a_file_are_never_held(tmp_path: Path, monkeypatch: pytest.Mon
     assert len(sizes) > 40
 
 
-def test_shapes_and_other_projections_are_counted_too(tmp_path: Path) -> None:
+def test_shapes_and_other_projections_are_counted_too(tmp_path):
     points = around(GRID, 5_000)
     frame = geopandas.GeoDataFrame(geometry=geopandas.points_from_xy(points.x, points.y), crs=4326)
     frame.to_parquet(tmp_path / "wkb.parquet")
@@ -117,7 +113,7 @@ def test_shapes_and_other_projections_are_counted_too(tmp_path: Path) -> None:
     assert np.array_equal(GRID.count(own).counts, true.counts)
 
 
-def test_what_reading_refuses_counting_refuses(tmp_path: Path) -> None:
+def test_what_reading_refuses_counting_refuses(tmp_path):
     swapped = pa.table({"lon": [50.0, 51.0], "lat": [100.0, 110.0]})
     none = pa.table({"lon": [0.0], "lat": [0.0]})
     for number, (wrong, sentence) in enumerate(
@@ -140,7 +136,7 @@ def test_what_reading_refuses_counting_refuses(tmp_path: Path) -> None:
             scan_points(folder, user="who").count_on(GRID, bound)
 
 
-def test_progress_grows_to_one(tmp_path: Path) -> None:
+def test_progress_grows_to_one(tmp_path):
     said: list[float] = []
     scan_points(written(tmp_path / "points", table())).count_on(GRID, progress=said.append)
     assert said == sorted(said)
@@ -161,7 +157,7 @@ class Halves:
         return np.where(off, -1, (x >= 10.0).astype(np.int32))
 
 
-def test_pairs_of_areas_and_cells_add_up_to_both(tmp_path: Path) -> None:
+def test_pairs_of_areas_and_cells_add_up_to_both(tmp_path):
     whole = table()
     files = scan_points(written(tmp_path / "points", whole))
     points = read_points(whole)
@@ -187,7 +183,7 @@ def test_pairs_of_areas_and_cells_add_up_to_both(tmp_path: Path) -> None:
         files.count_atoms(PairPlan(small, areas))
 
 
-def test_rows_of_the_made_up_nation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_of_the_made_up_nation(tmp_path, monkeypatch):
     monkeypatch.setattr(nation, "GROUP", 4_000)
     nation.write(tmp_path / "nation", 30_000, users=True)
     grid = nation.grid(256)

@@ -1,7 +1,5 @@
 """Files are found, looked at by their footers, and refused in one sentence."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path
@@ -30,7 +28,7 @@ def write(path: Path, n: int = 50, seed: int = 0, group: int = 20, **more) -> Pa
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     for number in (1, 2, 10):
         write(tmp_path / "points" / f"part-{number}.parquet", seed=number)
     (tmp_path / "points" / "_SUCCESS").touch()
@@ -39,7 +37,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "points"
 
 
-def test_folder_pattern_list_and_address_are_the_same_points(folder: Path) -> None:
+def test_folder_pattern_list_and_address_are_the_same_points(folder):
     names = [folder / f"part-{number}.parquet" for number in (1, 2, 10)]
     sources = [folder, str(folder / "*.parquet"), names, f"file://{folder}"]
     found = [scan_points(source, gaps=True) for source in sources]
@@ -60,9 +58,7 @@ def test_folder_pattern_list_and_address_are_the_same_points(folder: Path) -> No
     assert np.array_equal(far[0].count_on(GRID).counts, counts)
 
 
-def test_parts_are_row_groups_that_follow_each_other(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_parts_are_row_groups_that_follow_each_other(folder, monkeypatch):
     monkeypatch.setattr(looking, "PART_ROWS", 40)
     parts = scan_points(folder / "part-1.parquet").parts
     assert [(part.groups, part.first_row, part.rows) for part in parts] == [
@@ -78,7 +74,7 @@ def refused(source, sentence: str, **how) -> None:
     assert str(said.value).count(". ") == 0
 
 
-def test_what_cannot_be_counted_is_refused_in_one_sentence(folder: Path, tmp_path: Path) -> None:
+def test_what_cannot_be_counted_is_refused_in_one_sentence(folder, tmp_path):
     one = folder / "part-1.parquet"
     refused(folder, "Files are missing between part-2.parquet and part-10.parquet; bring it back")
     refused([one, one], "part-1.parquet is there twice, and its records would count twice")
@@ -97,7 +93,7 @@ def test_what_cannot_be_counted_is_refused_in_one_sentence(folder: Path, tmp_pat
     refused(tmp_path / "half", "is still being written")
 
 
-def test_damaged_files_and_other_columns_are_refused_by_name(tmp_path: Path) -> None:
+def test_damaged_files_and_other_columns_are_refused_by_name(tmp_path):
     first = write(tmp_path / "a.parquet", user=np.arange(50))
     cut = tmp_path / "cut.parquet"
     cut.write_bytes(first.read_bytes()[:-40])
@@ -122,9 +118,7 @@ def test_damaged_files_and_other_columns_are_refused_by_name(tmp_path: Path) -> 
     refused([tmp_path / "e.parquet", tmp_path / "f.parquet"], "another geometry or CRS")
 
 
-def test_a_row_group_that_unpacks_hugely_is_refused_before_it_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_row_group_that_unpacks_hugely_is_refused_before_it_is_read(tmp_path, monkeypatch):
     path = tmp_path / "small.parquet"
     pq.write_table(pa.table(dict.fromkeys(("lon", "lat"), np.full(2**20, 10.0))), path)
     assert path.stat().st_size < 10_000
@@ -134,7 +128,7 @@ def test_a_row_group_that_unpacks_hugely_is_refused_before_it_is_read(
         scan_points(path)
 
 
-def test_data_that_vanish_while_they_are_counted_are_one_sentence(folder: Path) -> None:
+def test_data_that_vanish_while_they_are_counted_are_one_sentence(folder):
     files = scan_points(folder, gaps=True)
     (folder / "part-2.parquet").unlink()
     with pytest.raises(InputError, match=r"part-2\.parquet cannot be opened"):

@@ -1,7 +1,5 @@
 """Records of people over parts and workers: who is who, and each part once."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -16,9 +14,7 @@ ROWS = st.lists(st.tuples(st.integers(0, 4), st.integers(-1, 3), st.integers(0, 
 
 
 @given(ROWS, st.integers(1, 5), st.integers(0, 25), st.randoms(use_true_random=False))
-def test_parts_in_any_order_count_what_one_pass_counts(
-    rows: list[tuple], bound: int, cut: int, luck
-) -> None:
+def test_parts_in_any_order_count_what_one_pass_counts(rows, bound, cut, luck):
     table = np.array(rows, np.int64).reshape(-1, 3)
 
     def held(part: np.ndarray) -> Counted:
@@ -48,7 +44,7 @@ def test_parts_in_any_order_count_what_one_pass_counts(
         assert np.array_equal(found.unclipped, expected.unclipped)
 
 
-def test_a_table_of_people_grows() -> None:
+def test_a_table_of_people_grows():
     rng = np.random.default_rng(2)
     user = rng.integers(-(2**62), 2**62, (20_000, 2))
     numbers = Numbers()
@@ -57,16 +53,13 @@ def test_a_table_of_people_grows() -> None:
     assert np.array_equal(numbers.identities, user)
 
 
-@pytest.mark.parametrize(
-    "values",
-    [
-        pa.array([7, None, 2**40, 7]),
-        pa.array(["ann", None, "bob", "ann"]),
-        pa.array(["ann", None, "bob", "ann"]).dictionary_encode(),
-        pa.array([0.5, None, 0.25, 0.5]),
-    ],
-)
-def test_users_are_the_same_in_every_file(values: pa.Array) -> None:
+@pytest.mark.parametrize("values", [
+    pa.array([7, None, 2**40, 7]),
+    pa.array(["ann", None, "bob", "ann"]),
+    pa.array(["ann", None, "bob", "ann"]).dictionary_encode(),
+    pa.array([0.5, None, 0.25, 0.5]),
+])  # fmt: skip
+def test_users_are_the_same_in_every_file(values):
     who, known, _ = identities(values)
     assert known.tolist() == [True, False, True, True]
     assert (who[0] == who[3]).all()
@@ -75,6 +68,6 @@ def test_users_are_the_same_in_every_file(values: pa.Array) -> None:
     assert np.array_equal(turned, who[[2, 0]])
 
 
-def test_missing_numbers_of_users_are_nobody() -> None:
+def test_missing_numbers_of_users_are_nobody():
     _, known, _ = identities(pa.array([1.0, float("nan")]))
     assert known.tolist() == [True, False]

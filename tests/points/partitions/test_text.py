@@ -1,7 +1,5 @@
 """A text that is counted while it is read gives what reading it whole gives, refusals included."""
 
-from __future__ import annotations
-
 import weakref
 from pathlib import Path
 
@@ -26,7 +24,7 @@ ROWS = 6_000
 
 
 @pytest.fixture(autouse=True)
-def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+def _small_blocks(monkeypatch):
     monkeypatch.setattr(delimited, "LONGEST", 2**14)
     monkeypatch.setattr(delimited, "BLOCK", 2**13)
     monkeypatch.setattr(counting, "CHUNK", 1_000)
@@ -40,7 +38,7 @@ def written(path: Path, separator: str = ",", comma: bool = False, **more) -> Pa
 
 
 @pytest.fixture(scope="module")
-def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def file(tmp_path_factory):
     return written(tmp_path_factory.mktemp("text") / "points.csv")
 
 
@@ -48,9 +46,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("user", "bound"), [(None, None), ("who", None), ("who", 1), ("who", 3), ("name", 3)]
 )
 @pytest.mark.parametrize("weight", ["times", None])
-def test_equal_to_reading_all_at_once(
-    file: Path, user: str | None, bound: int | None, weight: str | None
-) -> None:
+def test_equal_to_reading_all_at_once(file, user, bound, weight):
     columns = {"user": user, "weight": weight}
     points, looked = read_points(file, **columns), as_points(file, columns)
     assert isinstance(looked, TextPoints)
@@ -68,13 +64,13 @@ def test_equal_to_reading_all_at_once(
 
 
 @pytest.mark.parametrize(("separator", "comma"), [("\t", False), (";", True), ("|", False)])
-def test_other_separators_and_decimal_commas(tmp_path: Path, separator: str, comma: bool) -> None:
+def test_other_separators_and_decimal_commas(tmp_path, separator, comma):
     path = written(tmp_path / "points.txt", separator, comma)
     expected = GRID.count(read_points(path, weight="times"))
     assert np.array_equal(GRID.count(path, weight="times").counts, expected.counts)
 
 
-def test_longitudes_to_360_other_crs_and_areas(tmp_path: Path) -> None:
+def test_longitudes_to_360_other_crs_and_areas(tmp_path):
     points = nation.points(ROWS)
     path = tmp_path / "points.csv"
     lines = [f"{x % 360},{y}\n" for x, y in zip(points.x, points.y, strict=True)]
@@ -96,33 +92,28 @@ def test_longitudes_to_360_other_crs_and_areas(tmp_path: Path) -> None:
         GRID.count(path, crs=GRID.crs)
 
 
-@pytest.mark.parametrize(
-    ("content", "columns"),
-    [
-        ("lon,lat\n50,100\n51,110\n", {}),  # swapped
-        ("lon,lat\n5000,100\n5100,110\n", {}),
-        ("lon,lat\n0,0\n,\n", {}),
-        ("lon,lat\n" + "10,50\n" * 4_000 + "here,50\n", {}),
-        ("lon;lat\n" + "10,5;50\n" * 4_000 + "here;50\n", {}),
-        ("lon,lat\n" + "10,50\n" * 4_000 + "10\n", {}),
-        ("lon,lat,lat\n10,50,50\n", {}),
-        ("lon,lat,n\n" + "10,50,1\n" * 4_000 + "10,50,.5\n", {"weight": "n"}),
-        ("lon,lat,n\n10,50,-1\n" + "10,50,1\n" * 4_000 + "here,50,1\n", {"weight": "n"}),
-        ("lon,lat,n\n10,50,.5\n" + "50,100,1\n" * 4_000, {"weight": "n"}),
-        ("lon,lat,n\n" + "10,50,30000000\n" * 4_000, {"weight": "n"}),
-        ("lon,lat,n\n10,50,1e300\n", {"weight": "n"}),
-        ("lon,lat,who\n10,50,\n", {"user": "who"}),
-        ("lon,lat\n10,50\n", {"user": "who"}),
-        ("lon,lat\n10,50\n", {"crs": "EPSG:27700", "lat": "north"}),
-        ("a,b\n10,50\n", {}),
-        ("10,50\n10,50\n", {}),
-        ("", {}),
-        ("lon,lat\n" + '"' + "10,50\n" * 4_000, {}),
-    ],
-)
-def test_what_reading_refuses_counting_refuses_in_the_same_words(
-    tmp_path: Path, content: str, columns: dict[str, str]
-) -> None:
+@pytest.mark.parametrize(("content", "columns"), [
+    ("lon,lat\n50,100\n51,110\n", {}),  # swapped
+    ("lon,lat\n5000,100\n5100,110\n", {}),
+    ("lon,lat\n0,0\n,\n", {}),
+    ("lon,lat\n" + "10,50\n" * 4_000 + "here,50\n", {}),
+    ("lon;lat\n" + "10,5;50\n" * 4_000 + "here;50\n", {}),
+    ("lon,lat\n" + "10,50\n" * 4_000 + "10\n", {}),
+    ("lon,lat,lat\n10,50,50\n", {}),
+    ("lon,lat,n\n" + "10,50,1\n" * 4_000 + "10,50,.5\n", {"weight": "n"}),
+    ("lon,lat,n\n10,50,-1\n" + "10,50,1\n" * 4_000 + "here,50,1\n", {"weight": "n"}),
+    ("lon,lat,n\n10,50,.5\n" + "50,100,1\n" * 4_000, {"weight": "n"}),
+    ("lon,lat,n\n" + "10,50,30000000\n" * 4_000, {"weight": "n"}),
+    ("lon,lat,n\n10,50,1e300\n", {"weight": "n"}),
+    ("lon,lat,who\n10,50,\n", {"user": "who"}),
+    ("lon,lat\n10,50\n", {"user": "who"}),
+    ("lon,lat\n10,50\n", {"crs": "EPSG:27700", "lat": "north"}),
+    ("a,b\n10,50\n", {}),
+    ("10,50\n10,50\n", {}),
+    ("", {}),
+    ("lon,lat\n" + '"' + "10,50\n" * 4_000, {}),
+])  # fmt: skip
+def test_what_reading_refuses_counting_refuses_in_the_same_words(tmp_path, content, columns):
     path = tmp_path / "points.csv"
     path.write_text(content)
     with pytest.raises(InputError) as whole:
@@ -132,7 +123,7 @@ def test_what_reading_refuses_counting_refuses_in_the_same_words(
     assert str(parts.value) == str(whole.value)
 
 
-def test_line_breaks_inside_of_a_cell_are_no_other_rows(tmp_path: Path) -> None:
+def test_line_breaks_inside_of_a_cell_are_no_other_rows(tmp_path):
     path = tmp_path / "points.csv"
     cell = '"' + "b\n" * 1_000 + '"'
     path.write_text("lon,lat,text\n" + "10,50,a\n" * 800 + f"10,50,{cell}\n" * 3)
@@ -140,7 +131,7 @@ def test_line_breaks_inside_of_a_cell_are_no_other_rows(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("length", [10_000, 20_000])
-def test_a_long_row_is_read_and_a_longer_one_refused(tmp_path: Path, length: int) -> None:
+def test_a_long_row_is_read_and_a_longer_one_refused(tmp_path, length):
     path = tmp_path / "points.csv"
     path.write_text("lon,lat,text\n" + "10,50,a\n" * 4_000 + f"10,50,{'a' * length}\n")
     if length < delimited.LONGEST:
@@ -152,7 +143,7 @@ def test_a_long_row_is_read_and_a_longer_one_refused(tmp_path: Path, length: int
             count(path)
 
 
-def test_bounds_and_grids_that_do_not_go_with_it_are_refused(file: Path) -> None:
+def test_bounds_and_grids_that_do_not_go_with_it_are_refused(file):
     with pytest.raises(InputError, match="needs to know the user"):
         GRID.count(file, 2)
     with pytest.raises(InputError, match="say whom to protect"):
@@ -164,7 +155,7 @@ def test_bounds_and_grids_that_do_not_go_with_it_are_refused(file: Path) -> None
             GRID.count(file, bound, user="who")
 
 
-def test_points_are_never_held(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_points_are_never_held(file, monkeypatch):
     def refuse(*_args: object, **_more: object) -> None:
         raise AssertionError("the points are read whole")
 
@@ -189,7 +180,7 @@ def test_points_are_never_held(file: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert most[0] <= 2
 
 
-def test_progress_grows_to_one(file: Path) -> None:
+def test_progress_grows_to_one(file):
     said: list[float] = []
     GRID.count(file, progress=said.append)
     assert len(said) > 10
@@ -197,7 +188,7 @@ def test_progress_grows_to_one(file: Path) -> None:
     assert said[-1] == 1.0
 
 
-def test_an_extent_elsewhere_is_told_at_the_line_that_counts(file: Path) -> None:
+def test_an_extent_elsewhere_is_told_at_the_line_that_counts(file):
     elsewhere = Grid.around(50.0, 10.0, 20e3, shape=4)
     with pytest.warns(ExtentWarning) as told:
         elsewhere.count(file)
@@ -205,7 +196,7 @@ def test_an_extent_elsewhere_is_told_at_the_line_that_counts(file: Path) -> None
     assert as_points(file).count(elsewhere)[1][-1] == FEW_INSIDE
 
 
-def test_other_files_are_read_whole(tmp_path: Path) -> None:
+def test_other_files_are_read_whole(tmp_path):
     path = tmp_path / "points.geojson"
     path.write_text('{"type": "Point", "coordinates": [10, 50]}')
     for source in (path, {"lon": [10.0], "lat": [50.0]}):

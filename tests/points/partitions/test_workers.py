@@ -1,11 +1,8 @@
 """Workers that die change no bit; nothing is counted twice; nothing is drawn or kept there."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import dask
@@ -14,8 +11,8 @@ import numpy as np
 import pytest
 
 from explorer.errors import InputError
-from explorer.points.partitions import PointFiles, scan_points, workers
 from explorer.points.partitions import files as looking
+from explorer.points.partitions import scan_points, workers
 from explorer.points.partitions.adding import JUDGED, Counted, Sum
 from explorer.points.partitions.counting import Job
 from explorer.points.partitions.files import Part
@@ -28,20 +25,20 @@ pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 
 
 @pytest.fixture
-def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PointFiles:
+def files(tmp_path, monkeypatch):
     monkeypatch.setattr(looking, "PART_ROWS", 900)
     return scan_points(written(tmp_path / "points", table()), user="who")
 
 
 @pytest.fixture(autouse=True)
-def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+def patience(monkeypatch):
     """A worker that was killed takes long to come back where everything else is running, too."""
     monkeypatch.setattr(workers, "ALONE", 240)
     monkeypatch.setattr(workers, "PATIENCE", 240)
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[distributed.LocalCluster]:
+def cluster():
     with distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, dashboard_address=None, **QUIET
     ) as made:
@@ -49,16 +46,14 @@ def cluster() -> Iterator[distributed.LocalCluster]:
 
 
 @pytest.mark.parametrize("bound", [None, 2])
-def test_threads_count_what_one_thread_counts(files: PointFiles, bound: int | None) -> None:
+def test_threads_count_what_one_thread_counts(files, bound):
     counted, notes = files.count(GRID, bound, workers="threads")
     alone, said = files.count(GRID, bound)
     assert np.array_equal(counted.counts, alone.counts)
     assert notes == said
 
 
-def test_killed_workers_change_no_bit(
-    files: PointFiles, cluster: distributed.LocalCluster, tmp_path: Path
-) -> None:
+def test_killed_workers_change_no_bit(files, cluster, tmp_path):
     alone, said = files.count(GRID, 2)
     killed: list[int] = []
     done: list[float] = []
@@ -82,9 +77,7 @@ def test_killed_workers_change_no_bit(
     assert not kept.exists()
 
 
-def test_workers_load_nothing_that_draws_noise(
-    files: PointFiles, cluster: distributed.LocalCluster
-) -> None:
+def test_workers_load_nothing_that_draws_noise(files, cluster):
     # Inside, so that it is sent as it stands: workers would import this module for its name.
     def loaded() -> list[str]:
         import sys
@@ -96,9 +89,7 @@ def test_workers_load_nothing_that_draws_noise(
         assert set(map(tuple, client.run(loaded).values())) == {()}
 
 
-def test_a_part_that_kills_its_workers_is_given_up(
-    files: PointFiles, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_part_that_kills_its_workers_is_given_up(files, monkeypatch):
     monkeypatch.setattr(workers, "ALLOWED_FAILURES", 0)
 
     def dies(_: Part) -> Counted:
@@ -116,9 +107,7 @@ def test_a_part_that_kills_its_workers_is_given_up(
         list(workers.count_by_dask(dies, list(files.parts[:1]), made.scheduler_address))
 
 
-def test_workers_that_do_not_come_back_are_waited_for_for_a_while(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_workers_that_do_not_come_back_are_waited_for_for_a_while(monkeypatch):
     monkeypatch.setattr(workers, "ALONE", 0.2)
     monkeypatch.setattr(workers, "LOOK", 0.2)
 
@@ -134,9 +123,7 @@ def test_workers_that_do_not_come_back_are_waited_for_for_a_while(
         list(workers._results(Nobody(), [Never()]))
 
 
-def test_a_scheduler_without_workers_is_one_sentence(
-    files: PointFiles, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_scheduler_without_workers_is_one_sentence(files, monkeypatch):
     monkeypatch.setattr(workers, "PATIENCE", 1)
     with (
         distributed.LocalCluster(n_workers=0, dashboard_address=None, **QUIET) as empty,
@@ -145,9 +132,7 @@ def test_a_scheduler_without_workers_is_one_sentence(
         files.count(GRID, workers=empty.scheduler_address)
 
 
-def test_an_error_of_a_part_is_one_sentence_and_ends_the_rest(
-    files: PointFiles, cluster: distributed.LocalCluster
-) -> None:
+def test_an_error_of_a_part_is_one_sentence_and_ends_the_rest(files, cluster):
     address = cluster.scheduler_address
     Path(files.listing.paths[1]).unlink()
     with pytest.raises(InputError, match=r"1\.parquet cannot be opened"):
@@ -158,9 +143,7 @@ def test_an_error_of_a_part_is_one_sentence_and_ends_the_rest(
         assert not [name for names in left.values() for name in names if "counting" in name]
 
 
-def test_no_scheduler_and_no_dask_are_one_sentence(
-    files: PointFiles, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_scheduler_and_no_dask_are_one_sentence(files, monkeypatch):
     monkeypatch.setattr(workers, "PATIENCE", 1)
     for address in ("tcp://127.0.0.1:9", "nonsense"):
         with pytest.raises(InputError, match="There is no Dask scheduler at"):
@@ -170,7 +153,7 @@ def test_no_scheduler_and_no_dask_are_one_sentence(
         files.count(GRID, workers="auto")
 
 
-def test_a_part_that_comes_twice_is_added_once() -> None:
+def test_a_part_that_comes_twice_is_added_once():
     total = Sum(4, None)
     one = Counted(np.array([1]), np.array([5]), np.ones(JUDGED, np.int64), Held.none())
     for key in ("0:0-1", "0:0-1", "1:0-0"):
@@ -179,7 +162,7 @@ def test_a_part_that_comes_twice_is_added_once() -> None:
     assert total.total().judged[0] == 2
 
 
-def test_counting_a_part_is_a_pure_function(files: PointFiles) -> None:
+def test_counting_a_part_is_a_pure_function(files):
     """A job draws nothing and changes nothing, so that it may run any number of times."""
     from explorer.grid.plans import GridPlan
 

@@ -304,13 +304,16 @@ class Upload(_Checked, pmui.FileInput):
         self._most_bytes, self._received = most_bytes, 0
 
     def _handle_msg(self, msg: Any) -> None:
+        # A file is given when its last byte is there: on a busy server the messages of one upload
+        # change places, and what says that it is finished may come before the file.
         status = msg.get("status") if isinstance(msg, dict) else None
-        if status == "initializing":
+        if status == "error":
             self._forget()
         elif status == "upload_event":
             self._take(msg)
-        elif status == "finished" and self._buffer:
-            super()._handle_msg(msg)
+            if self._buffer:
+                super()._handle_msg({"status": "finished"})
+                self._forget()
 
     def _take(self, msg: dict[str, Any]) -> None:
         size = len(msg["data"]) if isinstance(msg.get("data"), bytes | bytearray) else 0

@@ -123,6 +123,15 @@ def test_a_file_arrives_in_chunks() -> None:
     assert not sender.said
 
 
+def test_messages_of_a_file_may_change_places() -> None:
+    sender = Sender(100)
+    sender.chunk(b"def", 2, 2)
+    sender.end()
+    sender.tell({"status": "initializing"})
+    sender.chunk(b"abc", 1, 2)
+    assert sender.widget.value == b"abcdef"
+
+
 def test_bytes_are_counted_on_the_server_whatever_the_chunks_say() -> None:
     sender = Sender(100)
     for number in range(1, 5):

@@ -1,14 +1,15 @@
 """Planted bugs: real mechanisms in which one thing is broken. The audit must find every one.
 
-Our curator refuses to overspend, so bugs that spend too much sit behind one that does not look and
-cooks its books: what was drawn can then only be seen in the draws themselves.
+The curator refuses to overspend, so bugs that spend too much run on one that refuses nothing and
+keeps false books: what was drawn can then only be seen in the draws themselves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+import inspect
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from explorer.mechanisms import (
     PrivTree,
     QuadTree,
 )
-from explorer.points import split_costs as homogeneity
+from explorer.points import split_costs
 from explorer.points.matrix import FrequencyMatrix
 from explorer.privacy.audit.audit import front_door
 from explorer.privacy.audit.replay import Publish
@@ -33,6 +34,7 @@ from explorer.privacy.regions import Regions
 from explorer.releases.release import Release
 from explorer.releases.transcript import Measurement
 from explorer.releases.units import UNITS_PER_EPSILON, laplace_variance, to_units
+from tests.audit.planting import Plant
 
 
 @dataclass(frozen=True)
@@ -43,26 +45,29 @@ class Mutant:
     kind: type[Mechanism]
     publish: Callable[[Mechanism], Publish]
     says: str
-    around: Callable[[], Any] = nullcontext
+    plants: Sequence[Plant] = ()
     cases: int = 500
 
 
-def behind(desk: type[Curator]) -> Callable[[Mechanism], Publish]:
-    """Run a mechanism's plan on a curator of another kind."""
+def behind(
+    curator_class: type[Curator], shaped: Callable[[FrequencyMatrix], Any] = lambda matrix: matrix
+) -> Callable[[Mechanism], Publish]:
+    """Run a mechanism's plan on a curator of another kind, perhaps on counts of another shape."""
 
     def publish(mechanism: Mechanism) -> Publish:
         def run(matrix: FrequencyMatrix, source: Any) -> Release:
-            curator = desk(matrix, to_units(mechanism.epsilon), source)
+            counts = shaped(matrix)
+            curator = curator_class(counts, to_units(mechanism.epsilon), source)
             return Release.from_estimate(
                 mechanism.plan(curator),
-                inside=getattr(mechanism, "inside", "uniform"),
+                inside=getattr(mechanism, "inside", "uniform") if counts is matrix else "uniform",
                 mechanism=mechanism.key,
                 parameters={},
                 units=curator.units,
                 preview=True,
-                domain=matrix.grid,
-                unit=matrix.unit,
-                contribution_bound=matrix.contribution_bound,
+                domain=counts.domain,
+                unit=counts.unit,
+                contribution_bound=counts.contribution_bound,
                 ledger=tuple(curator.ledger),
             )
 
@@ -72,7 +77,7 @@ def behind(desk: type[Curator]) -> Callable[[Mechanism], Publish]:
 
 
 class Exact(Curator):
-    """Looks things up."""
+    """Gives exact counts away."""
 
     @property
     def matrix(self) -> FrequencyMatrix:
@@ -80,17 +85,6 @@ class Exact(Curator):
 
     def truth(self, regions: Regions) -> Any:
         return self.matrix.count(regions.lower, regions.upper)
-
-
-def peeking(stage_seen: str) -> type[Curator]:
-    """The plan sees exact counts of one stage; those released are noisy."""
-
-    class Peeking(Exact):
-        def count(self, regions, units, stage):
-            noisy = super().count(regions, units, stage)
-            return self.truth(regions) if stage == stage_seen else noisy
-
-    return Peeking
 
 
 class Cooked(Exact):
@@ -104,56 +98,60 @@ class Cooked(Exact):
         return paid
 
 
-class LeavesTwice(Cooked):
-    """Draws leaves a second time with the share that the first draw has spent."""
+def counting(base: type[Curator], change: Callable[..., Any]) -> type[Curator]:
+    """A curator that counts by `change(count, curator, regions, units, stage)`."""
 
     def count(self, regions, units, stage):
-        noisy = super().count(regions, units, stage)
-        return super().count(regions, units, "again") if stage == "leaves" else noisy
+        return change(partial(base.count, self), self, regions, units, stage)
+
+    return type("Counting", (base,), {"count": count})
 
 
-class EveryLevelSpendsAll(Cooked):
-    """Takes the whole budget for every level."""
+def sees(where: Callable[[Regions, str], Any]) -> type[Curator]:
+    """The plan sees exact counts where that holds; those released are noisy."""
 
-    def count(self, regions, units, stage):
-        return super().count(regions, self.units, stage)
+    def peek(count, curator, regions, units, stage):
+        noisy = count(regions, units, stage)
+        return curator.truth(regions) if where(regions, stage) else noisy
+
+    return counting(Exact, peek)
 
 
-class ForgetsTheTest(Cooked):
-    """What the stop test cost is not on the account when the leaf is drawn."""
+def sees_stage(seen: str) -> Callable[[Mechanism], Publish]:
+    return behind(sees(lambda _, stage: stage == seen))
 
-    def count(self, regions, units, stage):
-        noisy = super().count(regions, units, stage)
-        if stage == "stop test":
-            book, _, ids, shown = self._notes.charges[-1]
+
+def forgets(forgotten: str) -> type[Curator]:
+    """What one stage costs is not on the account of what is drawn later."""
+
+    def forget(count, curator, regions, units, stage):
+        noisy = count(regions, units, stage)
+        if stage == forgotten:
+            book, _, ids, shown = curator._notes.charges[-1]
             book._spent[ids] -= shown
             shown[:] = 0
         return noisy
 
-
-class KnowsTheTotal(Exact):
-    """The plan sees how many there are in all."""
-
-    def count(self, regions, units, stage):
-        noisy = super().count(regions, units, stage)
-        return self.truth(regions) if regions.ids[0] == 0 else noisy
+    return counting(Cooked, forget)
 
 
-class LevelsForNothing(Cooked):
-    """What nodes paid for being looked at is theirs to spend again."""
+def leaves_twice(count, _, regions, units, stage):
+    noisy = count(regions, units, stage)
+    return count(regions, units, "again") if stage == "leaves" else noisy
+
+
+def negatives_again(count, curator, regions, units, stage):
+    noisy = count(regions, units, stage)
+    if stage == "leaves" and np.any(noisy < 0):
+        count(regions.select(noisy < 0), curator.units, "again")
+    return noisy
+
+
+class PaidCountsAreFree(Cooked):
+    """What regions paid for being counted can be spent again."""
 
     def remaining(self, regions):
         return np.full(len(regions), self.units, dtype=np.int64)
-
-
-class RedrawsNegatives(Cooked):
-    """Draws again what came out below zero."""
-
-    def count(self, regions, units, stage):
-        noisy = super().count(regions, units, stage)
-        if stage == "leaves" and np.any(noisy < 0):
-            super().count(regions.select(noisy < 0), self.units, "again")
-        return noisy
 
 
 class BoxOfTheData(Exact):
@@ -242,125 +240,94 @@ class FloatRemainder(QuadTree):
         return self.infer(curator.transcript(), ["level 3"])
 
 
-class Between:
-    """Stands between the curator and the source of noise and changes what is asked."""
+class Noise:
+    """Stands between the curator and a source of noise, some of whose methods are replaced."""
 
-    preview = True
-
-    def __init__(self, source: Any, matrix: FrequencyMatrix) -> None:
-        self.source, self.matrix = source, matrix
-
-    def laplace(self, values, sensitivity, units, keys, stage):
-        return self.source.laplace(values, sensitivity, units, keys, stage)
-
-    def lowest(self, costs, offsets, sensitivity, units, keys, stage):
-        return self.source.lowest(costs, offsets, sensitivity, units, keys, stage)
-
-    def above(self, values, threshold, sensitivity, units, keys, stage):
-        return self.source.above(values, threshold, sensitivity, units, keys, stage)
+    def __init__(self, source: Any, preview: bool = True, **replaced: Any) -> None:
+        self.preview = preview
+        for name in ("laplace", "lowest", "above"):
+            setattr(self, name, replaced.get(name) or getattr(source, name))
 
 
-class OneKey(Between):
-    """Names all nodes alike, so that previews give them the same noise."""
+def asking(method: str, **changed: Callable[[Any, FrequencyMatrix], Any]) -> Any:
+    """Ask the source of noise for something else: each argument named is replaced by a function
+    of itself and the data."""
+    names = list(inspect.signature(getattr(PreviewNoise, method)).parameters)[1:]
 
-    def laplace(self, values, sensitivity, units, keys, stage):
-        return self.source.laplace(values, sensitivity, units, np.zeros_like(keys), stage)
+    def publish(mechanism: Mechanism) -> Publish:
+        def run(matrix: FrequencyMatrix, source: Any) -> Release:
+            def asked_otherwise(*values: Any) -> Any:
+                asked = dict(zip((name.strip("_") for name in names), values, strict=True))
+                asked |= {name: of(asked, matrix) for name, of in changed.items()}
+                return getattr(source, method)(*asked.values())
 
+            return mechanism.release(matrix, rng=Noise(source, **{method: asked_otherwise}))
 
-class NoiseOfTheData(Between):
-    """Seeds the noise with the data."""
+        return run
 
-    def laplace(self, values, sensitivity, units, keys, stage):
-        return self.source.laplace(
-            values, sensitivity, units, keys + np.uint64(self.matrix.total), stage
-        )
-
-
-class LambdaOfOne(Between):
-    """PrivTree with lambda = 1 / epsilon in place of (7/3) / epsilon."""
-
-    def above(self, values, threshold, sensitivity, units, keys, stage):
-        return self.source.above(values, threshold, sensitivity * 3 // 7, units, keys, stage)
-
-
-class HalfTheLevels(Between):
-    """Privlet that takes the levels of one side only into account."""
-
-    def laplace(self, values, sensitivity, units, keys, stage):
-        return self.source.laplace(values, sensitivity, 2 * units, keys, stage)
-
-
-class SearchForgetsRounds(Between):
-    """Algorithm 1 that draws each of its evaluations with the whole share."""
-
-    def laplace(self, values, sensitivity, units, keys, stage):
-        if stage.startswith("split"):
-            units = 3 * units
-        return self.source.laplace(values, sensitivity, units, keys, stage)
-
-
-def through(between: type[Between]) -> Callable[[Mechanism], Publish]:
-    return lambda mechanism: (
-        lambda matrix, source: mechanism.release(matrix, rng=between(source, matrix))
-    )
-
-
-def bound_forgotten(mechanism: Mechanism) -> Publish:
-    """Noise as for one record of a user who may have given several."""
-    return lambda matrix, source: mechanism.release(matrix.counts, rng=source)
-
-
-@contextmanager
-def one_sensitivity() -> Iterator[None]:
-    """Sensitivity 1 for split costs."""
-    right = homogeneity.SENSITIVITY
-    homogeneity.SENSITIVITY = right // 2
-    try:
-        yield
-    finally:
-        homogeneity.SENSITIVITY = right
-
-
-@contextmanager
-def one_noise() -> Iterator[None]:
-    """The sampler starts anew at every node."""
-    right = PreviewNoise.laplace
-
-    def wrong(self, values, sensitivity, units, keys, _stage):
-        return right(self, values, sensitivity, units, np.zeros_like(keys), "always")
-
-    PreviewNoise.laplace = wrong  # type: ignore[method-assign]
-    try:
-        yield
-    finally:
-        PreviewNoise.laplace = right  # type: ignore[method-assign]
+    return publish
 
 
 LOSS = "the loss|the books"
 QUESTION = "another question|once more|leaves out|differs|moves by"
-
 MUTANTS = [
-    Mutant("leaf share spent twice", QuadTree, behind(LeavesTwice), LOSS),
-    Mutant("every level spends all", QuadTree, behind(EveryLevelSpendsAll), LOSS),
-    Mutant("stop forgets what was spent", HTF, behind(ForgetsTheTest), LOSS),
-    Mutant("sensitivity 1 in place of 2", HTF, front_door, "moves by|loss", one_sensitivity),
-    Mutant("true total for the height", HTF, behind(peeking("height")), QUESTION),
-    Mutant("true count in the stop test", HTF, behind(peeking("stop test")), QUESTION),
+    Mutant("leaf share spent twice", QuadTree, behind(counting(Cooked, leaves_twice)), LOSS),
+    Mutant(
+        "every level spends all", QuadTree,
+        behind(counting(Cooked, lambda count, curator, regions, _, stage: count(
+            regions, curator.units, stage))), LOSS,
+    ),
+    Mutant("stop forgets what was spent", HTF, behind(forgets("stop test")), LOSS),
+    Mutant(
+        "sensitivity 1 in place of 2", HTF, front_door, "moves by|loss",
+        [(split_costs, "SENSITIVITY", split_costs.SENSITIVITY // 2)],
+    ),
+    Mutant("true total for the height", HTF, sees_stage("height"), QUESTION),
+    Mutant("true count in the stop test", HTF, sees_stage("stop test"), QUESTION),
     Mutant("box from the data", QuadTree, behind(BoxOfTheData), QUESTION),
     Mutant("empty leaves dropped", QuadTree, behind(EmptyLeavesDropped), f"{QUESTION}|books"),
-    Mutant("one name for all nodes", QuadTree, through(OneKey), "share their noise"),
-    Mutant("one noise value for all nodes", QuadTree, front_door, "distribution", one_noise, 60),
+    Mutant(
+        "one name for all nodes", QuadTree,
+        asking("laplace", keys=lambda asked, _: np.zeros_like(asked["keys"])), "share their noise",
+    ),
+    Mutant(
+        "one noise value for all nodes", QuadTree, front_door, "distribution",
+        [(PreviewNoise, "laplace", lambda right, self, values, sensitivity, units, keys, _: right(
+            self, values, sensitivity, units, np.zeros_like(keys), "always"))], 60,
+    ),
     Mutant("occupied coordinates only", KDStandard, behind(OccupiedCoordinates), QUESTION),
     Mutant("float remainder", FloatRemainder, behind(Cooked), LOSS),
     Mutant("PrivTree publishes its scores", PrivTree, behind(BiasedScores), LOSS),
-    Mutant("PrivTree with lambda 1 / epsilon", PrivTree, through(LambdaOfOne), LOSS),
-    Mutant("Privlet charges half its levels", Privlet, through(HalfTheLevels), LOSS),
-    Mutant("Mosaic steered by true counts", Mosaic, behind(peeking("levels")), QUESTION),
-    Mutant("Mosaic knows the total", Mosaic, behind(KnowsTheTotal), QUESTION),
-    Mutant("Mosaic's looks are free", Mosaic, behind(LevelsForNothing), LOSS),
-    Mutant("kd-cell grown on true counts", KDCell, behind(peeking("grid")), QUESTION),
-    Mutant("search forgets its rounds", HTF, through(SearchForgetsRounds), LOSS),
-    Mutant("negative leaves drawn again", QuadTree, behind(RedrawsNegatives), LOSS),
-    Mutant("noise seeded with the data", QuadTree, through(NoiseOfTheData), QUESTION),
-    Mutant("contribution bound forgotten", QuadTree, bound_forgotten, "moves by|loss"),
-]
+    Mutant(
+        "PrivTree with lambda 1 / epsilon in place of (7/3) / epsilon", PrivTree,
+        asking("above", sensitivity=lambda asked, _: asked["sensitivity"] * 3 // 7), LOSS,
+    ),
+    Mutant(
+        "Privlet charges the levels of one side only", Privlet,
+        asking("laplace", units=lambda asked, _: 2 * asked["units"]), LOSS,
+    ),
+    Mutant("Mosaic steered by true counts", Mosaic, sees_stage("levels"), QUESTION),
+    Mutant(
+        "Mosaic knows the total", Mosaic, behind(sees(lambda regions, _: regions.ids[0] == 0)),
+        QUESTION,
+    ),
+    Mutant("Mosaic's counts are free", Mosaic, behind(PaidCountsAreFree), LOSS),
+    Mutant("kd-cell grown on true counts", KDCell, sees_stage("grid"), QUESTION),
+    Mutant(
+        "each evaluation of a search takes its whole share", HTF,
+        asking("laplace", units=lambda asked, _: (
+            asked["units"] * (3 if asked["stage"].startswith("split") else 1))), LOSS,
+    ),
+    Mutant("negative leaves drawn again", QuadTree, behind(counting(Cooked, negatives_again)),
+           LOSS),
+    Mutant(
+        "noise seeded with the data", QuadTree,
+        asking("laplace", keys=lambda asked, matrix: asked["keys"] + np.uint64(matrix.total)),
+        QUESTION,
+    ),
+    Mutant(
+        "contribution bound forgotten", QuadTree,
+        lambda mechanism: lambda matrix, source: mechanism.release(matrix.counts, rng=source),
+        "moves by|loss",
+    ),
+]  # fmt: skip

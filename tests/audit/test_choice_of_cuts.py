@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from explorer.privacy import curator as curators
 from explorer.privacy import partitions
 from explorer.privacy.audit.loss import Draw, Loss, Question
 from explorer.privacy.audit.replay import Recorder
@@ -15,7 +14,7 @@ from explorer.privacy.curator import Curator
 from explorer.privacy.noise import PreviewNoise
 from explorer.releases.units import UNITS_PER_EPSILON
 from explorer.testing.counts import counted
-from tests.audit.trip_mutants import instead
+from tests.audit.planting import wrapped
 
 pytestmark = pytest.mark.audit
 UNITS = UNITS_PER_EPSILON // 2
@@ -60,15 +59,12 @@ def test_no_outcome_costs_more_than_its_price(rule: str) -> None:
     assert 0.5 < largest_loss(rule, PAIRS[rule]) <= 1 + 1e-12
 
 
-def half_the_noise(noise, rule, costs, sensitivity, units, keys, stage):
-    return _least(noise, rule, costs, sensitivity, 2 * units, keys, stage)
-
-
-_least = partitions.least
+def half_the_noise(right, noise, rule, costs, sensitivity, units, keys, stage):
+    return right(noise, rule, costs, sensitivity, 2 * units, keys, stage)
 
 
 @pytest.mark.parametrize("rule", ["noised costs", "noisy-min"])
 @pytest.mark.planted
 def test_half_the_noise_is_found(rule: str) -> None:
-    with instead(curators.partitions, "least", half_the_noise):
+    with wrapped(partitions, "least", half_the_noise):
         assert largest_loss(rule, PAIRS[rule]) > 1

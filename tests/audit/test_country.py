@@ -5,7 +5,6 @@ Neighbours differ by one record, or by a user of k records anywhere in the count
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,17 +20,14 @@ from explorer.country.mechanism import Country
 from explorer.errors import InputError
 from explorer.grid.areas.areas import Areas
 from explorer.grid.areas.windows import Windows
-from explorer.points import area_counting
 from explorer.points.area_counts import AreaCounts
 from explorer.points.points import Points
-from explorer.privacy.accounts import Accounts
 from explorer.privacy.audit.loss import Breach, Loss
 from explorer.privacy.audit.replay import Chosen, Recording
-from explorer.privacy.curator import Curator
-from explorer.privacy.forest import ForestCurator
 from explorer.privacy.noise import PreviewNoise
 from explorer.releases.units import to_units
 from tests.audit import country_mutants as mutants
+from tests.audit.planting import planted
 
 pytestmark = pytest.mark.audit
 
@@ -145,143 +141,26 @@ def test_without_noise_the_bound_is_tight() -> None:
 
 
 UNCOUNTED = {"inside": "ug", "budgets": "lowest level", "threshold": 1, "epsilon": EPSILON}
+BROKEN = AttributeError, TypeError, NameError, LookupError
 PLAIN = {"inside": "uniform", "budgets": "uniform", "epsilon": EPSILON}
-
-
-def worst(country: Country, seeds=range(3), **more: Any) -> bool:
-    """Whether a loss beyond epsilon is found."""
-    return any(loss.exceeds(UNITS) for seed in seeds for loss in losses(country, seed, **more))
-
-
-@pytest.mark.planted
-def test_a_level_forgotten_is_found(monkeypatch) -> None:
-    """The planted bug: counts of one level are on no account when the next is drawn."""
-    pay = Accounts.pay
-
-    def forgetful(self, ids, paid, agree=None):
-        depth = np.zeros(len(self), dtype=np.int64)
-        for node in range(1, len(self)):
-            depth[node] = depth[self.parent[node]] + 1
-        one = len(ids) > 0 and depth[ids[0]] == 1
-        return pay(self, ids, np.zeros_like(paid) if one else paid, agree)
-
-    assert not worst(Country(**PLAIN))
-    monkeypatch.setattr(Accounts, "pay", forgetful)
-    assert worst(Country(**PLAIN))
-
-
-@pytest.mark.planted
-def test_a_test_on_the_true_count_is_found(monkeypatch) -> None:
-    """The log ratio stays at epsilon: only comparing questions and structures finds it."""
-    count = Curator.count
-
-    def peeking(self, regions, units, stage):
-        noisy = count(self, regions, units, stage)
-        if stage != "areas":
-            return noisy
-        return self._Curator__counts.count(regions.lower, regions.upper)
-
-    monkeypatch.setattr(ForestCurator, "count", peeking, raising=False)
-    said = []
-    for seed in range(6):
-        windows, rng = land(seed), np.random.default_rng(seed)
-        without = drawn_atoms(windows, rng, 30)
-        one, other = counted(windows, without), counted(windows, without[:-1])
-        # The whole is divided with 30 records, and not with 29.
-        made = Country(**PLAIN, threshold=30, consistency="drawn")
-        with pytest.raises(Breach) as breach:
-            Recording.of(published(made), one, Chosen(seed, "still")).replay(other)
-        said.append(str(breach.value))
-    assert any("question" in each or "leaves out" in each for each in said), said
-
-
-@pytest.mark.planted
-def test_what_is_spent_inside_and_not_charged_is_found(monkeypatch) -> None:
-    """Maps get all that the path has, once more beside what the area's own count took."""
-    monkeypatch.setattr(Accounts, "pay_inside", lambda *_: None)
-    within = Curator.within
-
-    def generous(self, region, counts):
-        inner = within(self, region, counts)
-        inner._units = region.book.limit
-        return inner
-
-    monkeypatch.setattr(Curator, "within", generous)
-    assert worst(Country(**PLAIN))
-
-
-@pytest.mark.planted
-def test_a_draw_that_is_tried_again_is_found(monkeypatch) -> None:
-    """Negative counts of areas are drawn a second time on what they have paid for once."""
-    count = ForestCurator.count
-
-    def again(self, regions, units, stage):
-        noisy = count(self, regions, units, stage)
-        if stage == "areas" and np.any(noisy < 0):
-            paid = np.broadcast_to(units, len(regions))
-            exact = self._Curator__counts.count(regions.lower, regions.upper)
-            bound = self.contribution_bound
-            return self._noise.laplace(exact, bound, paid.copy(), regions.keys, "again")
-        return noisy
-
-    monkeypatch.setattr(ForestCurator, "count", again)
-    found = 0
-    for seed in range(6):
-        try:
-            found += worst(Country(**PLAIN), [seed], styles=("down",))
-        except Breach as breach:
-            _require_planted(breach)
-            found += 1
-    assert found > 0
-
-
-@pytest.mark.planted
-def test_k_an_area_in_place_of_k_in_the_country_is_found(monkeypatch) -> None:
-    """The planted bug of counting: what is kept of a user is bounded area by area."""
-    areas = land(5).areas
-
-    def loss() -> Loss:
-        one, other = (areas.count(each, 250.0, 2) for each in two_users(areas))
-        return Recording.of(published(Country(**PLAIN)), one, Chosen(0, "still")).replay(other)
-
-    assert len(areas) > 3
-    assert not loss().exceeds(UNITS)
-    count = area_counting.count_clipped
-
-    def by_area(points, plan, bound, progress):
-        area = plan.parts(plan.atoms(points.x, points.y))[0]
-        own = np.unique(np.column_stack([points.user, area]), axis=0, return_inverse=True)[1]
-        return count(replace(points, user=own.ravel()), plan, bound, progress)
-
-    monkeypatch.setattr(area_counting, "count_clipped", by_area)
-    with pytest.raises(Breach, match="more than its sensitivity"):
-        loss()
-
-
-def _require_planted(breach: Breach) -> None:
-    """Raise what a bug died of that does not fit the code any more: it was not found."""
-    if isinstance(breach.__cause__, (AttributeError, TypeError, NameError, LookupError)):
-        raise breach
-
-
-def worst_of_some() -> bool:
-    """Whether pairs of several bounds and settings show a breach; ends at the first."""
-    for seed in range(12):
-        for made in (Country(**PLAIN) if seed % 2 else Country(**UNCOUNTED), settings(seed)):
-            try:
-                if worst(made, [seed], bound=1 + seed % 3, styles=("still", "down")):
-                    return True
-            except Breach as breach:
-                _require_planted(breach)
-                return True
-    return False
 
 
 @pytest.mark.parametrize("name", mutants.IN_RELEASES)
 @pytest.mark.planted
-def test_a_bug_in_releases_is_found(name: str, monkeypatch) -> None:
-    mutants.IN_RELEASES[name](monkeypatch)
-    assert worst_of_some()
+def test_a_bug_in_releases_is_found(name: str) -> None:
+    """Pairs of several bounds and settings show a breach."""
+    with planted(*mutants.IN_RELEASES[name]):
+        for seed in range(12):
+            for made in (Country(**PLAIN) if seed % 2 else Country(**UNCOUNTED), settings(seed)):
+                try:
+                    for loss in losses(made, seed, 1 + seed % 3, ("still", "down")):
+                        if loss.exceeds(UNITS):
+                            return
+                except Breach as breach:
+                    if isinstance(breach.__cause__, BROKEN):
+                        raise
+                    return
+    pytest.fail("not found")
 
 
 def two_users(areas: Areas) -> tuple[Points, Points]:
@@ -292,49 +171,39 @@ def two_users(areas: Areas) -> tuple[Points, Points]:
     return Points(both.x[:1], both.y[:1], areas.crs, user=user[:1]), both
 
 
+def in_two_files(points: Points, folder: Path) -> tuple[Path, dict[str, Any]]:
+    folder.mkdir(exist_ok=True)
+    frame = pd.DataFrame({"x": points.x, "y": points.y, "user": points.user})
+    for part in range(2):
+        frame[part::2].to_parquet(folder / f"part-{part}.parquet")
+    return folder, {"lon": "x", "lat": "y", "crs": points.crs, "user": "user"}
+
+
+@pytest.mark.parametrize("bug", ["k an area", "k a file", "sea to the fullest"])
 @pytest.mark.planted
-def test_k_a_file_in_place_of_k_in_the_country_is_found(monkeypatch, tmp_path: Path) -> None:
-    areas = land(5).areas
-
-    def in_files(points: Points, name: str) -> AreaCounts:
-        folder = tmp_path / name
-        folder.mkdir(exist_ok=True)
-        frame = pd.DataFrame({"x": points.x, "y": points.y, "user": points.user})
-        for part in range(2):
-            frame[part::2].to_parquet(folder / f"part-{part}.parquet")
-        told = {"lon": "x", "lat": "y", "crs": areas.crs, "user": "user"}
-        return areas.count(folder, 250.0, 2, **told)
-
-    def loss() -> Loss:
-        one, both = two_users(areas)
-        pair = in_files(one, "one"), in_files(both, "both")
-        return Recording.of(published(Country(**PLAIN)), pair[0], Chosen(0, "still")).replay(
-            pair[1]
-        )
-
+def test_bugs_of_counting_are_found(bug: str, tmp_path: Path) -> None:
+    """K records of a user are kept of the whole country, and no record moves another."""
+    areas: Areas = land(5).areas
+    bound: int | None = 2
     assert len(areas) > 3
-    assert not loss().exceeds(UNITS)
-    mutants.k_a_part(monkeypatch)
-    with pytest.raises(Breach, match="more than its sensitivity"):
-        loss()
-
-
-@pytest.mark.planted
-def test_an_assignment_that_looks_at_other_records_is_found(monkeypatch) -> None:
-    """Three records at sea would follow the one that comes."""
-    areas = land(5).areas
-    x = np.array([250.0, 250.0, 1250.0, 1250.0, -5000.0, -5000.0, -5000.0, 1250.0])
-    y = np.full(len(x), 250.0)
-    pair = Points(x[:-1], y[:-1], areas.crs), Points(x, y, areas.crs)
+    pair: Any = [(points, {}) for points in two_users(areas)]
+    plant = mutants.K_AN_AREA
+    if bug == "k a file":
+        pair = [in_two_files(points, tmp_path / str(i)) for i, (points, _) in enumerate(pair)]
+        plant = mutants.K_A_PART
+    elif bug == "sea to the fullest":
+        # Three records at sea would follow the one that comes.
+        x = np.array([250.0, 250.0, 1250.0, 1250.0, -5000.0, -5000.0, -5000.0, 1250.0])
+        pair = [(Points(x[:n], np.full(n, 250.0), areas.crs), {}) for n in (7, 8)]
+        plant, bound = mutants.SEA_TO_THE_FULLEST, None
 
     def loss() -> Loss:
-        one, other = (areas.count(each, 250.0) for each in pair)
+        one, other = (areas.count(data, 250.0, bound, **named) for data, named in pair)
         return Recording.of(published(Country(**PLAIN)), one, Chosen(0, "still")).replay(other)
 
     assert not loss().exceeds(UNITS)
-    mutants.sea_to_the_fullest(monkeypatch)
     # The lattice does not hold a place at sea: an error that all can see.
-    with pytest.raises((Breach, InputError)):
+    with planted(plant), pytest.raises((Breach, InputError)):
         loss()
 
 
@@ -393,6 +262,5 @@ def test_all_is_booked_before_anything_is_drawn(name: str | None, monkeypatch) -
     if name is None:
         assert not loss().exceeds(UNITS)
         return
-    mutants.IN_BOOKS[name](monkeypatch)
-    with pytest.raises(Breach):
+    with planted(*mutants.IN_BOOKS[name]), pytest.raises(Breach):
         loss()

@@ -11,8 +11,7 @@ import re
 import numpy as np
 import pytest
 
-from explorer.federated import shares, stream
-from explorer.federated.asking import Asking, Protocol
+from explorer.federated import shards
 from explorer.federated.audit import decided, published, replay_cases, try_case
 from explorer.federated.audit_cases import ALGORITHMS, OPTIONS, Case, Weather, draw_case
 from explorer.federated.mechanism import ALGORITHMS as ALL
@@ -24,9 +23,9 @@ from explorer.privacy.audit import distributions
 from explorer.privacy.audit.cases import NEIGHBOURS, Seeded
 from explorer.privacy.audit.loss import Breach
 from explorer.privacy.audit.surface import difference
-from explorer.releases.units import to_units
-from tests.audit.federated_mutants import OTHERS, TABLE, Mutant
-from tests.federated.towns import question_of, some_people
+from tests.audit.federated_mutants import OTHERS, SEEN, TABLE, Mutant
+from tests.audit.planting import planted
+from tests.federated.towns import some_people
 
 pytestmark = pytest.mark.audit
 
@@ -42,9 +41,10 @@ def test_no_breach_and_the_bound_is_reached(algorithm: str) -> None:
 
 @pytest.mark.parametrize("mutant", [*TABLE, *OTHERS], ids=lambda mutant: mutant.name)
 @pytest.mark.planted
-def test_every_planted_bug_is_found(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> None:
-    mutant.plant(monkeypatch)
-    found = replay_cases(range(mutant.cases), 1, mutant.algorithms)
+def test_every_planted_bug_is_found(mutant: Mutant) -> None:
+    SEEN.clear()
+    with planted(*mutant.plants):
+        found = replay_cases(range(mutant.cases), 1, mutant.algorithms)
     assert found.breach is not None, f"not found in {mutant.cases * NEIGHBOURS} pairs"
     assert re.search(mutant.says, found.breach), found.breach
 
@@ -125,47 +125,21 @@ def test_a_level_of_which_nobody_was_heard_is_not_published(algorithm: str) -> N
     assert heard
 
 
-def test_noise_of_another_law_is_seen_by_its_distribution(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_noise_of_another_law_is_seen_by_its_distribution() -> None:
     """Not for replay, which forces sums: the law itself is tested."""
-    case = Case(
-        {**settings("flat"), "dropped": 0.0}, {}, some_people(1, 200), (0,), "fair", 1
-    )  # fmt: skip
+    case = Case({**settings("flat"), "dropped": 0.0}, {}, some_people(1, 200), (0,), "fair", 1)
     rng = np.random.default_rng(1)
     fair = try_case(case, rng).uniforms
     assert len(fair) > 100
-    draw = shares.shares
 
-    def doubled(*known: object) -> object:
-        made = draw(*known)  # type: ignore[arg-type]
+    def doubled(right, *known):
+        made = right(*known)
         return dataclasses.replace(made, value=2 * made.value)
 
-    monkeypatch.setattr("explorer.federated.shards.shares", doubled)
-    wide = try_case(case, rng).uniforms
+    with planted((shards, "shares", doubled)):
+        wide = try_case(case, rng).uniforms
     assert distributions.uniform_p_value(fair) > 1e-6
     assert distributions.uniform_p_value(wide) < 1e-6
-
-
-def test_cached_shares_and_a_missing_modulo_show_where_masks_are_compared() -> None:
-    """Not for replay either: one stream of words for two rounds, sums that were never wrapped."""
-    rules, units = Protocol(20, 0.0, 0.0), to_units(1.0)
-    cells = question_of([(16 * i, 1) for i in range(4)])
-    asking = Asking(some_people(1), rules, 2 * units, rng=1)
-    one, two = (asking.ask(cells, 40, units, fresh=False).values for _ in range(2))
-    assert not np.array_equal(one, two)
-    assert stream.Stream(bytes(32), 2).words(4).tolist() != stream.Stream(
-        bytes(32), 4
-    ).words(4).tolist()  # fmt: skip
-    few = Protocol(20, 0.0, 0.0, bits=8)
-    both = [
-        Asking(some_people(1), few, units, rng=1, mode=mode).ask(cells, 40, units).values
-        for mode in ("ideal", "masked")
-    ]
-    assert np.array_equal(*both)
-
-
-def test_nobody_looks_into_a_release() -> None:
-    with pytest.raises(ValueError, match="nobody looks"):
-        Federated(shard=20, people=20_000).release(some_people(1), record=lambda _: None)
 
 
 def test_a_run_that_fails_is_a_breach(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,28 +6,25 @@ import re
 
 import pytest
 
-from tests.audit.other_mutants import OTHER_MUTANTS
-from tests.audit.path_mutants import BROKEN, PATH_MUTANTS, PathMutant
+from tests.audit.path_mutants import LATEST, PATH_MUTANTS, Found
+from tests.audit.planting import BROKEN, Plant, planted
 
 pytestmark = pytest.mark.audit
-ALL = [*PATH_MUTANTS, *OTHER_MUTANTS]
 
 
-@pytest.mark.parametrize("mutant", ALL, ids=lambda mutant: mutant.name)
+@pytest.mark.parametrize(
+    ("find", "plants"), [pytest.param(*rest, id=name) for _, name, *rest in PATH_MUTANTS]
+)
 @pytest.mark.planted
-def test_every_class_is_found_in_a_default_run(mutant: PathMutant) -> None:
-    with mutant.around():
-        fault = mutant.found()
+def test_every_class_is_found_in_a_default_run(find: Found, plants: list[Plant]) -> None:
+    LATEST.clear()
+    with planted(*plants):
+        fault = find()
     assert fault is not None
     assert not re.search(BROKEN, fault), "the bug itself does not run"
 
 
-def test_all_seven_classes_have_a_bug() -> None:
-    kinds = {mutant.kind for mutant in ALL}
-    assert kinds == {"chunks", "mixed", "large", "attributes", "files", "constants", "units"}
-
-
-@pytest.mark.parametrize("found", dict.fromkeys(each.found for each in ALL))
+@pytest.mark.parametrize("find", dict.fromkeys(find for _, _, find, _ in PATH_MUTANTS))
 @pytest.mark.planted
-def test_without_them_nothing_is_found(found) -> None:
-    assert found() is None
+def test_without_them_nothing_is_found(find: Found) -> None:
+    assert find() is None

@@ -1,93 +1,66 @@
-"""Planted bugs of trip mechanisms, on counts of four dimensions.
-
-As in `mutants`: bugs that spend too much sit behind a curator that does not look.
-"""
+"""Planted bugs of mechanisms for trips, and of Gravity where it has maps: four dimensions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import itertools
 from typing import Any
 
 import numpy as np
 
-from explorer.mechanisms import EUG, DAFEntropy, DAFHomogeneity, Mechanism
+from explorer.mechanisms import EUG, DAFEntropy, DAFHomogeneity, Gravity
+from explorer.mechanisms.turns import portion
 from explorer.points.matrix import FrequencyMatrix
 from explorer.points.split_costs import LATTICE_BITS, SENSITIVITY
-from explorer.privacy import curator as curators
 from explorer.privacy import partitions
-from explorer.privacy.audit.replay import Publish
 from explorer.privacy.curator import Curator
-from explorer.releases.release import Release
-from explorer.releases.units import to_units
+from explorer.privacy.regions import Boxes, Regions
+from explorer.releases.place_maps import PlaceMaps
+from explorer.releases.units import UNITS_PER_EPSILON
 from explorer.testing.counts import counted, folded
 from explorer.trips import matrix as matrices
 from explorer.trips.index import Index
 from explorer.trips.matrix import TripMatrix
-from tests.audit.mutants import QUESTION, Cooked, EmptyLeavesDropped, Exact, Mutant
-
-DIMENSIONS = 4
-
-
-def in_four(matrix: FrequencyMatrix) -> TripMatrix:
-    """Return the cells of a map as cells of four dimensions."""
-    wide = counted(folded(matrix.counts, DIMENSIONS), matrix.contribution_bound)
-    assert isinstance(wide, TripMatrix)
-    return wide
-
-
-def front_door(mechanism: Mechanism) -> Publish:
-    return lambda matrix, source: mechanism.release(in_four(matrix), rng=source)
+from tests.audit.mutants import (
+    QUESTION,
+    Cooked,
+    EmptyLeavesDropped,
+    Exact,
+    Mutant,
+    behind,
+    counting,
+    forgets,
+    sees,
+)
+from tests.audit.planting import wrapped
 
 
-def behind(desk: type[Curator]) -> Callable[[Mechanism], Publish]:
-    """Run a mechanism's plan on a curator of another kind, in four dimensions."""
-
-    def publish(mechanism: Mechanism) -> Publish:
-        def run(matrix: FrequencyMatrix, source: Any) -> Release:
-            wide = in_four(matrix)
-            curator = desk(wide, to_units(mechanism.epsilon), source)
-            return Release.from_estimate(
-                mechanism.plan(curator),
-                inside="uniform",
-                mechanism=mechanism.key,
-                parameters={},
-                units=curator.units,
-                preview=True,
-                domain=wide.domain,
-                unit=wide.unit,
-                contribution_bound=wide.contribution_bound,
-                ledger=tuple(curator.ledger),
-            )
-
-        return run
-
-    return publish
+def in_four(matrix: FrequencyMatrix, bound: int | None = None) -> Any:
+    """The cells of a map as cells of four dimensions."""
+    return counted(folded(matrix.counts, 4), bound or matrix.contribution_bound)
 
 
-class TrueTotal(Exact):
-    """Budgets and the first fan-out follow from the true total; the noisy one is published."""
-
-    def count(self, regions, units, stage):
-        noisy = super().count(regions, units, stage)
-        at_root = stage in ("levels", "total") and regions.ids[0] == 0
-        return self.truth(regions) if at_root else noisy
+def front_door(mechanism, bound=None):
+    return lambda matrix, source: mechanism.release(in_four(matrix, bound), rng=source)
 
 
-class TrueStops(Exact):
-    """Nodes stop and are cut by their true counts; noisy ones are published."""
-
-    def count(self, regions, units, stage):
-        noisy = super().count(regions, units, stage)
-        below = stage == "levels" and regions.ids[0] > 0
-        return self.truth(regions) if below else noisy
+def of_trips(curator_class: type[Curator]) -> Any:
+    return behind(curator_class, in_four)
 
 
-class LeavesTakeAllAgain(Cooked):
+def leaves_take_all(count, _, regions, units, stage):
     """The last draw takes the whole budget, whatever the path has spent."""
+    return count(regions, regions.book.limit if stage == "leaves" else units, stage)
 
-    def count(self, regions, units, stage):
-        return super().count(regions, self.units if stage == "leaves" else units, stage)
+
+def large_counts_again(count, curator, regions, units, stage):
+    """Draws counts that stand out a second time, to be sure of them."""
+    noisy = count(regions, units, stage)
+    large = noisy > np.median(noisy)
+    if stage == "levels" and large.any():
+        again = np.broadcast_to(np.asarray(units), len(regions))[large]
+        exact, bound = curator.truth(regions)[large], curator.matrix.contribution_bound
+        curator._noise.laplace(exact, bound, again, regions.keys[large], "again")
+    return noisy
 
 
 class CutsForNothing(Cooked):
@@ -106,44 +79,21 @@ class CutsWhereDataLies(Exact):
 
     def partition(self, regions, axis, parts, *asked):
         where, chosen = self.matrix.cells, regions.select(parts > 1)
-        right = partitions.Offers.of
 
-        def of(keys, low, high, number, p):
+        def of(right, keys, low, high, number, p):
             low, high = low.copy(), high.copy()
             for i in range(len(low)):
                 inside = np.all((where >= chosen.lower[i]) & (where < chosen.upper[i]), axis=1)
-                found = where[inside, axis]
-                if len(found) and found.max() + 1 - found.min() >= number[i]:
-                    low[i], high[i] = found.min(), found.max() + 1
+                held = where[inside, axis]
+                if len(held) and held.max() + 1 - held.min() >= number[i]:
+                    low[i], high[i] = held.min(), held.max() + 1
             return right(keys, low, high, number, p)
 
-        partitions.Offers.of = staticmethod(of)
-        try:
+        with wrapped(partitions.Offers, "of", of):
             return super().partition(regions, axis, parts, *asked)
-        finally:
-            partitions.Offers.of = right
 
 
-@contextmanager
-def instead(owner: Any, name: str, wrong: Any) -> Iterator[None]:
-    """Put something wrong in a place for a while."""
-    right = vars(owner)[name]
-    setattr(owner, name, wrong)
-    try:
-        yield
-    finally:
-        setattr(owner, name, right)
-
-
-def printed_noise(noise, rule, costs, sensitivity, units, keys, stage):
-    """Line 14 as printed: Lap(2 / (p eps_prt)) for Lap(2 p / eps_prt)."""
-    return _least(noise, rule, costs, sensitivity, units * costs.shape[1] ** 2, keys, stage)
-
-
-_least = partitions.least
-
-
-def occupied_only(self, lower, upper, axis, owner, start, stop):
+def occupied_only(_, self, lower, upper, axis, owner, start, stop):
     """The sparse shortcut: distances from the mean of the occupied cells alone."""
     costs = np.zeros(start.shape, dtype=np.int64)
     for place in np.ndindex(start.shape):
@@ -155,82 +105,161 @@ def occupied_only(self, lower, upper, axis, owner, start, stop):
     return costs
 
 
-@contextmanager
-def closed_above() -> Iterator[None]:
-    """Boxes hold their last edges, too: a trip between two of them lies in both."""
-    right = TripMatrix.count
-
-    def wrong(self, lower, upper):
-        return right(self, lower, np.minimum(np.asarray(upper) + 1, self.shape))
-
-    with instead(TripMatrix, "count", wrong):
-        yield
+def printed_noise(right, noise, rule, costs, sensitivity, units, keys, stage):
+    """Line 14 as printed: Lap(2 / (p eps_prt)) for Lap(2 p / eps_prt)."""
+    return right(noise, rule, costs, sensitivity, units * costs.shape[1] ** 2, keys, stage)
 
 
-@contextmanager
-def index_kept() -> Iterator[None]:
-    """The index of a domain is kept, and answers for all other data of that domain."""
-    kept: dict[tuple[int, ...], Index] = {}
-    right = TripMatrix.index.func  # type: ignore[attr-defined]
-    with (
-        instead(TripMatrix, "index", property(lambda m: kept.setdefault(m.shape, right(m)))),
-        instead(matrices, "count_parts", lambda *_: None),
-        instead(matrices, "only_place", lambda low, *_: np.full(len(low), -1)),
-    ):
-        yield
-
-
-def bound_of_one(mechanism: Mechanism) -> Publish:
-    """Noise as for one trip of a person who may have given several."""
-    return lambda matrix, source: mechanism.release(
-        counted(folded(matrix.counts, DIMENSIONS)), rng=source
-    )
-
-
-def cuts_of_one(noise, rule, costs, _sensitivity, units, keys, stage):
+def cuts_of_one(right, noise, rule, costs, _sensitivity, units, keys, stage):
     """Costs of candidates move as far as one trip of a person moves them."""
-    return _least(noise, rule, costs, SENSITIVITY, units, keys, stage)
+    return right(noise, rule, costs, SENSITIVITY, units, keys, stage)
 
 
-class DrawsLargeOnesAgain(Cooked):
-    """Draws counts that stand out a second time, to be sure of them."""
+KEPT: dict[tuple[int, ...], Index] = {}
+_index = TripMatrix.index.func  # type: ignore[attr-defined]
+# A property is a value: what is put in place of the cached one is read, not called.
+INDEX_KEPT = [
+    (TripMatrix, "index", property(lambda m: KEPT.setdefault(m.shape, _index(m)))),
+    (matrices, "count_parts", lambda *_: None),
+    (matrices, "only_place", lambda _, low, *__: np.full(len(low), -1)),
+]
+CLOSED_ABOVE = (
+    TripMatrix, "count",
+    lambda right, self, lower, upper: right(
+        self, lower, np.minimum(np.asarray(upper) + 1, self.shape)),
+)  # fmt: skip
+"""Boxes hold their last edges, too: a trip between two of them lies in both."""
 
-    def count(self, regions, units, stage):
-        noisy = super().count(regions, units, stage)
-        large = noisy > np.median(noisy)
-        if stage == "levels" and large.any():
-            again = np.broadcast_to(np.asarray(units), len(regions))[large]
-            self._noise.laplace(
-                self.truth(regions)[large], self.matrix.contribution_bound, again,
-                regions.keys[large], "again",
-            )  # fmt: skip
-        return noisy
+
+class Wide(Gravity):
+    """Gravity of two places with any settings."""
+
+    key, dimensions = "gravity-of-two", (4,)
+
+
+class Plain(Wide):
+    """Gravity of two places with the settings that it has by itself."""
+
+    @classmethod
+    def tunables(cls):
+        return []
+
+
+class MapsForNothing(Exact):
+    """The tree gets the whole budget, though the maps have had their share."""
+
+    def open(self, units=None):
+        if units is not None:
+            return super().open(units)
+        self._books.append(Boxes(self.shape, len(self._books), self.units))
+        return self._books[-1].root()
+
+
+def every_map_takes_all(count, _, regions, units, stage):
+    return count(regions, (2 if stage.startswith("map") else 1) * np.asarray(units), stage)
+
+
+class Peeking(Plain):
+    """Has the curator's exact counts at hand."""
+
+    def plan(self, curator):
+        type(self).curator = curator
+        return super().plan(curator)
+
+    @classmethod
+    def true_worth(cls, nodes):
+        rest = cls.curator.remaining(nodes) / UNITS_PER_EPSILON
+        return cls.curator.truth(nodes) * rest / 10
+
+
+class SharesByTruth(Peeking):
+    def _portion(self, nodes, worth, jump, due, ratio):
+        return portion(self.true_worth(nodes), jump, due, 2, ratio)
+
+
+class StopsByTruth(Peeking):
+    def _ends(self, nodes, worth, due):
+        return super()._ends(nodes, self.true_worth(nodes), due)
+
+
+class MassesOfTheTruth(Peeking):
+    """Counts are shared out among halves as the trips themselves lie."""
+
+    def plan(self, curator):
+        def masses(_, __, low, high):
+            return np.maximum(curator.matrix.count(low, high), 1e-3)
+
+        with wrapped(PlaceMaps, "masses", masses):
+            return super().plan(curator)
+
+
+def cuts_at_the_median(right, regions, parts):
+    """The tree cuts every side where half of its true records lie on either side."""
+    parts, curator = np.broadcast_to(parts, regions.lower.shape), Peeking.curator
+    if regions.book is not curator._books[-1] or len(curator._books) < 3 or parts.max() > 2:
+        return right(regions, parts)
+    boxes, fan_out = [], []
+    for low, high, number in zip(regions.lower, regions.upper, parts, strict=True):
+        sides = []
+        for axis in range(4):
+            edges = [low[axis], high[axis]]
+            if number[axis] == 2 and high[axis] - low[axis] > 1:
+                edges.insert(1, median(curator, low, high, axis))
+            sides.append(list(itertools.pairwise(edges)))
+        tiles = list(itertools.product(*sides))
+        boxes += tiles
+        fan_out.append(len(tiles))
+    both = np.array(boxes, dtype=np.int64)
+    return regions.divide(np.array(fan_out), both[:, :, 0], both[:, :, 1])
+
+
+def median(curator: Any, low: np.ndarray, high: np.ndarray, axis: int) -> int:
+    """First cell of the upper half of a box by its true counts."""
+    cuts = np.arange(low[axis] + 1, high[axis])
+    upper = np.repeat(high[None], len(cuts), axis=0)
+    upper[:, axis] = cuts
+    below = curator.matrix.count(np.repeat(low[None], len(cuts), axis=0), upper)
+    whole = curator.matrix.count(low[None], high[None])[0]
+    return int(cuts[np.argmin(np.abs(2 * below - whole))])
 
 
 H, E = DAFHomogeneity, DAFEntropy
+ALL_AGAIN = of_trips(counting(Cooked, leaves_take_all))
 TRIP_MUTANTS = [
-    Mutant(
-        "noise of the printed line 14", H, front_door, "loss|moves by",
-        lambda: instead(curators.partitions, "least", printed_noise),
-    ),
-    Mutant("cost evaluations not charged", H, behind(CutsForNothing), "loss"),
-    Mutant(
-        "objective over occupied cells only", H, front_door, "loss|moves by",
-        lambda: instead(TripMatrix, "slab_costs", occupied_only),
-    ),
-    Mutant("empty children skipped", E, behind(EmptyLeavesDropped), QUESTION),
-    Mutant("candidates inside the data's range", H, behind(CutsWhereDataLies), QUESTION),
-    Mutant("budgets by the true total", E, behind(TrueTotal), QUESTION),
-    Mutant("stops by the true count", E, behind(TrueStops), QUESTION),
-    Mutant("leaf takes the whole budget again", E, behind(LeavesTakeAllAgain), "loss"),
-    Mutant("the same in the other", H, behind(LeavesTakeAllAgain), "loss"),
-    Mutant("closed upper edges", EUG, front_door, "loss", closed_above),
-    Mutant("closed upper edges in a tree", E, front_door, "loss", closed_above),
-    Mutant("several trips a person at bound 1", E, bound_of_one, "moves by|loss"),
-    Mutant("index kept for other data", E, front_door, "no figure moves", index_kept, 40),
-    Mutant(
-        "costs of cuts forget the bound", H, front_door, "moves by|loss",
-        lambda: instead(curators.partitions, "least", cuts_of_one),
-    ),
-    Mutant("large counts drawn again", E, behind(DrawsLargeOnesAgain), "loss"),
+    Mutant("noise of the printed line 14", H, front_door, "loss|moves by",
+           [(partitions, "least", printed_noise)]),
+    Mutant("cost evaluations not charged", H, of_trips(CutsForNothing), "loss"),
+    Mutant("objective over occupied cells only", H, front_door, "loss|moves by",
+           [(TripMatrix, "slab_costs", occupied_only)]),
+    Mutant("empty children skipped", E, of_trips(EmptyLeavesDropped), QUESTION),
+    Mutant("candidates inside the data's range", H, of_trips(CutsWhereDataLies), QUESTION),
+    Mutant("budgets and first fan-out by the true total", E, of_trips(sees(
+           lambda regions, stage: stage in ("levels", "total") and regions.ids[0] == 0)), QUESTION),
+    Mutant("stops and cuts by the true count", E, of_trips(sees(
+           lambda regions, stage: stage == "levels" and regions.ids[0] > 0)), QUESTION),
+    Mutant("leaf takes the whole budget again (entropy)", E, ALL_AGAIN, "loss"),
+    Mutant("leaf takes the whole budget again (homogeneity)", H, ALL_AGAIN, "loss"),
+    Mutant("closed upper edges", EUG, front_door, "loss", [CLOSED_ABOVE]),
+    Mutant("closed upper edges in a tree", E, front_door, "loss", [CLOSED_ABOVE]),
+    Mutant("several trips a person at bound 1", E, lambda mechanism: front_door(mechanism, 1),
+           "moves by|loss"),
+    Mutant("index of a domain kept for other data", E, front_door, "no figure moves", INDEX_KEPT,
+           40),
+    Mutant("costs of cuts forget the bound", H, front_door, "moves by|loss",
+           [(partitions, "least", cuts_of_one)]),
+    Mutant("large counts drawn again", E, of_trips(counting(Cooked, large_counts_again)), "loss"),
+]  # fmt: skip
+GRAVITY_MUTANTS = [
+    Mutant("share of the maps not taken off", Plain, of_trips(MapsForNothing), "loss|books"),
+    Mutant("every map has the share of all", Plain,
+           of_trips(counting(Cooked, every_map_takes_all)), "loss"),
+    Mutant("halves expect the truth", MassesOfTheTruth, of_trips(Exact), "differs"),
+    Mutant("child keeps its parent's budget", Plain, of_trips(forgets("levels")), "loss"),
+    Mutant("leaf takes the whole budget again", Plain, ALL_AGAIN, "loss"),
+    Mutant("shares by the true count", SharesByTruth, of_trips(Exact), QUESTION),
+    Mutant("stop by the true count", StopsByTruth, of_trips(Exact), QUESTION),
+    Mutant("cuts at the true median", Peeking, of_trips(Exact), f"{QUESTION}|loss",
+           [(Regions, "grid", cuts_at_the_median)]),
+    Mutant("empty children of Gravity skipped", Plain, of_trips(EmptyLeavesDropped),
+           f"{QUESTION}|books"),
 ]  # fmt: skip

@@ -180,40 +180,6 @@ def test_too_few_bits_wrap_round_and_are_counted() -> None:
 EXACT_OF_400 = Protocol(shard=400, dropped=0.0, corrupt=0.0)
 
 
-def test_a_release_is_drawn_anew_and_booked(tmp_path: Path) -> None:
-    ledger = Ledger(tmp_path / "spends.sqlite3", cap=1.5)
-    people = crowd(100)
-    drawn = []
-    for _ in range(2):
-        asking = Asking(people, EXACT, ONE, number=64)
-        assert not asking.preview
-        drawn.append(asking.ask(QUARTERS, 64, ONE).values)
-    # Other people, other noise: equal by chance once in thousands of years of trying.
-    assert not np.array_equal(*drawn)
-    asking = Asking(people, EXACT, ONE, ledger=ledger, mechanism="federated", what="a test")
-    assert ledger.spent(people.key) == ONE
-    with pytest.raises(InputError, match="cap"):
-        Asking(people, EXACT, ONE, ledger=ledger)
-    asking.ask(QUARTERS, 50, ONE // 4)
-    assert asking.close() == ONE // 4
-    assert ledger.spent(people.key) == ONE // 4
-    with pytest.raises(BudgetExceeded):
-        asking.ask(QUARTERS, 10, 10**9)
-    Asking(people, EXACT, ONE, rng=1, ledger=ledger)
-    assert ledger.spent(people.key) == ONE // 4
-
-
-def test_a_seed_repeats_every_number() -> None:
-    made = [
-        Asking(crowd(500), Protocol(shard=100), ONE, rng=s).ask(QUARTERS, 300, ONE)
-        for s in (3, 3, 4)
-    ]
-    assert repr(made[0]) == repr(made[1])
-    assert not np.array_equal(made[0].values, made[2].values)
-    generator = np.random.default_rng(3)
-    assert Asking(crowd(500), Protocol(shard=100), ONE, rng=generator).preview
-
-
 @pytest.mark.parametrize(
     ("named", "sentence"),
     [
@@ -229,11 +195,6 @@ def test_a_seed_repeats_every_number() -> None:
 def test_runs_that_cannot_be_are_refused(named: dict[str, object], sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):
         Asking(crowd(100), EXACT, ONE, **named)  # type: ignore[arg-type]
-
-
-def test_nobody_looks_into_a_release() -> None:
-    with pytest.raises(ValueError, match="nobody looks"):
-        Asking(crowd(100), EXACT, ONE, record=lambda _: None)
 
 
 def test_questions_are_runs_of_the_square() -> None:
@@ -262,3 +223,26 @@ def test_a_deep_square_is_looked_up_in_its_runs() -> None:
     sums = Asking(people, EXACT_OF_400, to_units(5.0), rng=1).ask(asked, 400, to_units(5.0))
     assert isinstance(sums, Sums)
     assert sums.values.sum() == pytest.approx(400, abs=10)
+
+
+def test_a_release_is_drawn_anew_and_booked(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "spends.sqlite3", cap=1.5)
+    people = crowd(100)
+    drawn = []
+    for _ in range(2):
+        asking = Asking(people, EXACT, ONE, number=64)
+        assert not asking.preview
+        drawn.append(asking.ask(QUARTERS, 64, ONE).values)
+    # Other people, other noise: equal by chance once in thousands of years of trying.
+    assert not np.array_equal(*drawn)
+    asking = Asking(people, EXACT, ONE, ledger=ledger, mechanism="federated", what="a test")
+    assert ledger.spent(people.key) == ONE
+    with pytest.raises(InputError, match="cap"):
+        Asking(people, EXACT, ONE, ledger=ledger)
+    asking.ask(QUARTERS, 50, ONE // 4)
+    assert asking.close() == ONE // 4
+    assert ledger.spent(people.key) == ONE // 4
+    with pytest.raises(BudgetExceeded):
+        asking.ask(QUARTERS, 10, 10**9)
+    Asking(people, EXACT, ONE, rng=1, ledger=ledger)
+    assert ledger.spent(people.key) == ONE // 4

@@ -163,15 +163,6 @@ def test_a_preview_has_the_exact_number_unless_it_is_asked_for_the_declared_one(
         made.release(matrix_of(500), people_are_public="yes")  # type: ignore[arg-type]
 
 
-@pytest.mark.statistical
-def test_who_is_declared_and_not_there_adds_nobody_to_the_map() -> None:
-    made = Federated(epsilon=4, people=4_000, shard=1_000, depth=3, dropped=0.1, corrupt=0.0)
-    found = [made.release(matrix_of(1_000)).answer([[0, 0, 8, 8]]) for _ in range(8)]
-    mean = np.mean([answer.value[0] for answer in found])
-    sd = np.mean([answer.sd[0] for answer in found])
-    assert abs(mean - 1_000) < 5 * sd / np.sqrt(len(found))
-
-
 def test_shares_of_yes_follow_the_same_rule(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "ledger.sqlite3")
     protocol = Protocol(200, 0.0, 0.0)

@@ -82,9 +82,3 @@ def test_sizes_beyond_the_table_are_drawn() -> None:
     tail = nbinom.sf([found - 1, found + 1], 1 / 50, p) / nbinom.sf(0, 1 / 50, p)
     assert tail[0] > 2.0**-129 > tail[1]
     assert found > len(law.top)
-
-
-def test_a_large_epsilon_has_tables_too() -> None:
-    made = tables(Share(to_units(100.0), 1, 1000))
-    assert made.step > 1
-    assert made.top[: len(made.laws[0].top)].max() == 0

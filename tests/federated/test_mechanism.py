@@ -19,7 +19,6 @@ from explorer.federated.mechanism import ALGORITHMS, Federated
 from explorer.federated.people import People
 from explorer.grid.grid import Grid
 from explorer.inspection.decisions import decision
-from explorer.mechanisms import UG
 from explorer.points.matrix import FrequencyMatrix
 from explorer.points.truth import exact
 from explorer.privacy.ledger import Ledger
@@ -107,13 +106,6 @@ def test_a_refused_round_changes_no_tree_and_can_be_replayed() -> None:
     # A tree that came from nowhere is no refinement.
     jumped = dataclasses.replace(release, heard=(refused, second))
     assert not jumped.refined
-
-
-def test_the_same_seed_gives_the_same_release() -> None:
-    made = Federated(**SMALL)
-    one, two, other = (made.release(TOWN, rng=seed).density() for seed in (5, 5, 6))
-    assert np.array_equal(one, two)
-    assert not np.array_equal(one, other)
 
 
 def test_much_budget_and_everybody_give_nearly_the_truth() -> None:
@@ -226,32 +218,6 @@ def test_what_cannot_be_asked_is_refused_in_one_sentence() -> None:
         Federated().release(TOWN, rng="dice")  # type: ignore[arg-type]
 
 
-def test_a_run_whose_shards_were_all_refused_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    from explorer.federated import calibration
-
-    monkeypatch.setattr(calibration, "fewest", lambda size, *_: size)
-    for algorithm in ("people", "paper"):
-        with pytest.raises(InputError, match="Every shard was refused"):
-            Federated(algorithm=algorithm, dropped=0.2, corrupt=0.0).release(TOWN, rng=1)
-
-
-@pytest.mark.parametrize("epsilon", [1e-6, 1e-3, 10.0])
-@pytest.mark.parametrize("settings", [{"c": 10.0, "b": 1.0}, {"c": 0.01, "b": 10.0}])
-def test_extremes_end(epsilon: float, settings: dict[str, float]) -> None:
-    for algorithm in ("people", "mended", "paper"):
-        made = Federated(epsilon=epsilon, algorithm=algorithm, mode="summed", **settings, **SMALL)
-        release = made.release(TOWN, rng=1)
-        assert sum(part for _, part in release.stages()) == pytest.approx(epsilon)
-
-
-def test_more_people_than_there_are_means_everybody() -> None:
-    few = town(people=3_000)
-    release = Federated(people=10**6, shard=10_000).release(few, rng=1)
-    assert release.facts["asked"] == 3_000
-    assert release.facts["taking part"] == 3_000
-    assert set(release.rounds.shards) == {1}
-
-
 def test_files_that_somebody_changed_are_refused(tmp_path: Path) -> None:
     release = Federated(**SMALL).release(TOWN, rng=1)
     path = tmp_path / "f.parquet"
@@ -269,12 +235,6 @@ def test_files_that_somebody_changed_are_refused(tmp_path: Path) -> None:
         pq.write_table(table.replace_schema_metadata(metadata), path)
         with pytest.raises(InputError, match="damaged"):
             Release.load(path)
-
-
-def test_a_release_is_rebuilt_by_the_class_that_made_it_alone() -> None:
-    release = Federated(**SMALL).release(TOWN, rng=1)
-    with pytest.raises(InputError, match="made by 'federated', not by 'ug'"):
-        UG.of(release)
 
 
 @pytest.mark.parametrize("mode", ["ideal", "masked"])
@@ -386,14 +346,6 @@ def test_a_level_below_the_depth_is_the_depth() -> None:
     assert deepest.heard[0].cells == made.release(TOWN, rng=1).heard[0].cells == 64
 
 
-def test_too_few_bits_book_nothing(tmp_path: Path) -> None:
-    ledger = Ledger(tmp_path / "ledger.sqlite3")
-    matrix = FrequencyMatrix.from_array(TOWN)
-    with pytest.raises(InputError, match="too few"):
-        Federated(bits=8, people=50_000, **SMALL).release(matrix, ledger=ledger)
-    assert ledger.spent(matrix.key) == 0
-
-
 @pytest.mark.parametrize("bits", [13, 14])
 def test_chosen_bits_that_do_are_enough_for_a_release(tmp_path: Path, bits) -> None:
     # What is compiled before the booking is of other people, for whom they would be too few.
@@ -430,11 +382,6 @@ def test_small_shards_of_a_later_round_are_refused_before_the_first(tmp_path: Pa
     with pytest.raises(InputError, match="nobody honest"):
         made.release(matrix, ledger=ledger, people_are_public=True)
     assert ledger.spent(matrix.key) == 0
-
-
-def test_all_baselines_are_algorithms() -> None:
-    assert set(BASELINES) <= set(ALGORITHMS)
-    assert ALGORITHMS[0] == "people"
 
 
 def test_a_release_takes_no_cells_of_a_preview() -> None:

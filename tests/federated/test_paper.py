@@ -19,7 +19,7 @@ from explorer.federated.paper_bench import (
     communication,
     measures,
 )
-from explorer.federated.paper_maps import Map, smoothed, visitors
+from explorer.federated.paper_maps import Map, smoothed
 from explorer.federated.paper_methods import (
     FLAT,
     HIERARCHICAL,
@@ -88,11 +88,6 @@ def test_the_level_by_the_truth_is_no_worse(bench: HeatmapBench) -> None:
         assert np.array_equal(bench.sent(at, ORACLE, BYTES), bench.sent(at, HIERARCHICAL, BYTES))
 
 
-def test_enough_bits_change_nothing(bench: HeatmapBench) -> None:
-    wide, needed = bench.error(0, PRINTED, bits=40), bench.error(0, PRINTED, bits=20)
-    assert np.array_equal(wide, needed)
-
-
 def test_settings_of_the_target(bench: HeatmapBench) -> None:
     assert bench.settings(True) == (Setting(1, 2_000), Setting(1, 20_000))
     kinds = {(each.coarse, each.number) for each in bench.settings(False)}
@@ -114,12 +109,6 @@ def test_a_limit_is_passed_for_sure_or_open() -> None:
     assert sides == [1, 0, 0, 0, -1]
 
 
-def test_the_same_seed_is_the_same_figure(bench: HeatmapBench) -> None:
-    again = HeatmapBench(quick=True, seeds=2, maps=bench.maps)
-    for method in ("Algorithm 2, c .1", "each person once"):
-        assert np.array_equal(again.error(0, method), bench.error(0, method))
-
-
 def test_every_claim_has_a_verdict(bench: HeatmapBench) -> None:
     report = check(CLAIMS, bench)
     assert len({row.key for row in report.rows}) == len(CLAIMS)
@@ -127,15 +116,6 @@ def test_every_claim_has_a_verdict(bench: HeatmapBench) -> None:
     assert report.row("heatmaps-flat").verdict == "does not hold"
     assert all(row.cells for row in report.rows)
     assert {row.paper for row in report.rows} == {"heatmaps-2022"}
-
-
-def test_visits_of_made_up_people_add_up(bench: HeatmapBench) -> None:
-    people, truth = visitors(bench.maps[0], True, 16)
-    assert truth.sum() == pytest.approx(1.0)
-    top, same = visitors(bench.maps[0], True, 0)
-    assert np.array_equal(same, truth)
-    assert len(top) == len(people)
-    assert np.isin(top.cells, people.cells).all()
 
 
 def test_one_seed_has_no_standard_error() -> None:

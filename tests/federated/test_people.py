@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,7 @@ from explorer import FrequencyMatrix, Grid, read_points
 from explorer.errors import InputError
 from explorer.federated.people import MOST_PLACES, People
 from explorer.federated.places import morton, rounded
-from tests.federated.towns import DEPTH, GRID, some_people, walkers
+from tests.federated.towns import GRID, some_people, walkers
 
 
 def cells_of(grid: Grid) -> np.ndarray:
@@ -243,10 +242,3 @@ def test_people_that_do_not_fit_are_refused(
 ) -> None:
     with pytest.raises(InputError):
         People(np.array(cells), GRID, **{k: np.array(v) for k, v in named.items()})
-
-
-def test_the_key_names_the_places() -> None:
-    one, same, other = some_people(1), some_people(1), some_people(2)
-    assert one.key == same.key != other.key
-    assert one.key != walkers(1).key
-    assert math.log(4**DEPTH, 4) == one.depth

@@ -8,7 +8,6 @@ import pytest
 from explorer import Identity, InputError, Mosaic, PrivTree, QuadTree, Uniform, all_mechanisms
 from explorer.grid.grid import Grid
 from explorer.grid.places import TripDomain
-from explorer.inspection import decision
 from explorer.mechanisms import Mechanism, steering
 from explorer.privacy.audit.replay import Recording
 from explorer.privacy.noise import PreviewNoise
@@ -73,13 +72,6 @@ def test_a_replay_on_a_neighbour_finds_no_more_than_epsilon(kind, crowd) -> None
         more[cell] += 1
         loss = run.replay(Dense(more))
         assert not loss.exceeds(to_units(0.5))
-
-
-@pytest.mark.parametrize("kind", ANY)
-def test_every_node_has_a_decision(kind, crowd) -> None:
-    release = kind(epsilon=0.5).release(crowd, rng=1)
-    found = {decision(release, node).kind for node in range(len(release.tree))}
-    assert "unknown" not in found
 
 
 def test_trees_go_deep_where_people_are(crowd) -> None:

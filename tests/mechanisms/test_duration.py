@@ -3,13 +3,9 @@
 import numpy as np
 import pytest
 
-from explorer.app.curator.price import price_of
 from explorer.mechanisms import HB, HTF, UG, Identity, QuadTree
 from explorer.mechanisms.duration import DRAWS_A_SECOND, duration
 from explorer.points.matrix import FrequencyMatrix
-from explorer.privacy import bars
-from explorer.privacy.ledger import Ledger
-from explorer.privacy.noise import ReleaseNoise
 
 
 @pytest.fixture(scope="module")
@@ -36,24 +32,3 @@ def test_what_the_data_decide_is_said_only_to_whoever_sees_a_preview(large) -> N
     assert duration(HTF(1.0), large) == duration(UG(1.0), large) == ""
     assert "UG draws 1,048,576 numbers" in duration(UG(1.0), large, leaves=1_048_576)
     assert duration(UG(1.0), large, leaves=1_000_000) == ""
-
-
-def test_it_stands_at_the_price_and_at_the_bar(large, small, monkeypatch, tmp_path) -> None:
-    ledger = Ledger(tmp_path / "ledger.sqlite3")
-    assert "takes about 10 s" in price_of(ledger, large, Identity(1.0)).about
-    assert "takes about" not in price_of(ledger, small, Identity(1.0)).about
-    labels = []
-
-    class Told:
-        def __init__(self, label: str) -> None:
-            labels.append(label)
-
-        def __call__(self, _done: float) -> None: ...
-
-        def close(self) -> None: ...
-
-    monkeypatch.setattr(bars, "Bar", Told)
-    monkeypatch.setattr(ReleaseNoise, "laplace", lambda _self, values, *_rest: values.copy())
-    Identity(1.0).release(large, progress=True)
-    Identity(1.0).release(small, progress=True)
-    assert labels == [duration(Identity(1.0), large), "Identity"]

@@ -74,12 +74,6 @@ def test_another_number_is_refused_in_one_sentence(wrong: object) -> None:
         HTF().summarize(GRID, wrong)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("number", [1e4, np.int64(10_000), np.float32(1e4)])
-def test_numbers_of_numpy_are_numbers(number: float) -> None:
-    made = UG(epsilon=1, grid_size=2)
-    assert made.summarize(GRID, number).figures == made.summarize(GRID, 10_000).figures
-
-
 def test_what_is_no_extent_and_what_takes_no_map_are_refused() -> None:
     with pytest.raises(InputError, match="public extent"):
         HTF().summarize("berlin")  # type: ignore[arg-type]

@@ -7,10 +7,9 @@ from functools import cache
 import numpy as np
 import pytest
 
-from explorer import AG, FrequencyMatrix, Identity, InputError, Mosaic, PrivTree, Release
+from explorer import FrequencyMatrix, InputError, Mosaic, Release
 from explorer.grid.sums import summed
 from explorer.inspection import decision
-from explorer.mechanisms import HB
 from tests.golden import kept
 from tests.helpers import city
 from tests.mechanisms.test_reference import METRICS, WORKLOADS, errors
@@ -83,24 +82,6 @@ def test_boxes_of_all_sizes_are_as_good_as_in_the_study(load, reference_data, na
 
 @pytest.mark.statistical
 @pytest.mark.slow
-def test_small_squares_are_nearly_as_good_as_the_best_others_are(load):
-    ratios = []
-    for name, epsilon in itertools.product(("checkin", "sfcab1024", "uber1024"), (0.1, 1.0)):
-        matrix, _ = load(name)
-        squares = squares_at_records(matrix.counts)
-        ours = Mosaic(epsilon), Mosaic(epsilon, focus=1.0)
-        others = [kind(epsilon) for kind in (Identity, PrivTree, AG, HB)]
-        off = [
-            off_by(made.release(matrix, rng=1).density(), matrix.counts, squares)
-            for made in (*ours, *others)
-        ]
-        ratios.append(np.array(off[:2]) / min(off[2:]))
-    assert np.all(np.exp(np.mean(np.log(ratios), axis=0)) <= [1.45, 1.2]), np.round(ratios, 2)
-    assert np.all(np.max(ratios, axis=0) <= [2.2, 1.6]), np.round(ratios, 2)
-
-
-@pytest.mark.statistical
-@pytest.mark.slow
 def test_targets_on_the_reference_matrices(load, reference_data):
     figures = json.loads(reference_data("peers.json").read_text())["results"]
     logs = []
@@ -135,13 +116,6 @@ def test_the_total_is_nearly_unbiased(epsilon, most):
     # In standard deviations of one release: nearly one where hardly anything is known of 40,000
     # records, as the prototype has it; the mean of 150 is known to 0.08 of them.
     assert abs(error.mean()) < (most + 3 * 0.082) * error.std()
-
-
-def test_counts_near_the_limit_do_not_overflow():
-    counts = np.full((16, 16), 3 * 10**8)
-    release = Mosaic(epsilon=10.0).release(counts, rng=1)
-    assert release.n_leaves == 256
-    assert release.total == pytest.approx(counts.sum(), rel=1e-6)
 
 
 def test_dense_parts_are_finer_than_empty_ones():

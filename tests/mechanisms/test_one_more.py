@@ -13,8 +13,7 @@ from explorer.releases import inference
 from explorer.scenario import Scenario
 from explorer.teaching import neighbours
 from explorer.teaching.previews import taught
-from explorer.testing import mechanism_checks, registered
-from explorer.views.series import DASHED, PALETTE, style_of
+from explorer.testing import registered
 
 
 class Strips(Mechanism):
@@ -56,11 +55,6 @@ def matrix() -> FrequencyMatrix:
     return FrequencyMatrix.from_array(np.arange(64).reshape(8, 8))
 
 
-@pytest.mark.parametrize("check", mechanism_checks(Strips), ids=str)
-def test_it_passes_the_checks(check) -> None:
-    check()
-
-
 def test_the_command_line_lists_it_and_takes_its_flags(tmp_path, capsys, monkeypatch) -> None:
     monkeypatch.setenv("EXPLORER_LEDGER", str(tmp_path / "ledger.sqlite3"))
     assert main(["mechanisms"]) == 0
@@ -98,12 +92,6 @@ def test_its_decisions_are_its_own_and_a_file_says_the_same(matrix, tmp_path) ->
     assert inspect(release, 1).decision == wanted
     release.save(tmp_path / "map.parquet")
     assert decision(Release.load(tmp_path / "map.parquet"), 1) == wanted
-
-
-def test_its_line_in_a_chart_is_as_it_says() -> None:
-    style = style_of(Strips)
-    assert (style.colour, style.marker) == (PALETTE["sky"], "star")
-    assert (style.dash, style.filled) == (DASHED, False)
 
 
 def test_a_scenario_holds_it_with_its_settings() -> None:

@@ -10,8 +10,7 @@ import pytest
 from scipy import integrate, optimize
 
 import explorer
-from explorer import EBP, EUG, MKM, UG, FrequencyMatrix, InputError
-from explorer.inspection import decision
+from explorer import EBP, EUG, MKM, UG, InputError
 from explorer.mechanisms import all_mechanisms, limits, trip_mechanisms
 from explorer.mechanisms.trip_grids import (
     C0,
@@ -133,16 +132,6 @@ def test_nobody_and_a_negative_total_make_one_part_or_few(kind) -> None:
             assert release.n_leaves == 1  # MKM counts it as 3: 1.4 parts
 
 
-@pytest.mark.parametrize("kind", [*GRIDS])
-def test_every_node_says_why(kind) -> None:
-    release = kind(epsilon=0.5).release(trips(300), rng=1)
-    said = [decision(release, node) for node in range(len(release.tree))]
-    assert {each.kind for each in said} == {"public"}
-    total = release.tree.draws[0, 0]
-    assert f"{total:,.0f}" in said[0].reason
-    assert not kind().shape_is_public
-
-
 def test_too_many_parts_are_refused_in_one_sentence_and_their_total_stays_booked(tmp_path) -> None:
     # Ten million parts are possible in a preview, a release has at most four.
     crowd = TripMatrix([[0, 0, 0, 0], [50, 3, 60, 9]], [600_000, 50_000], trips(1, 64).domain)
@@ -187,8 +176,3 @@ def test_no_two_mechanisms_of_trips_look_alike() -> None:
     styles = [style_of(kind) for kind in trip_mechanisms().values()]
     assert len({(each.marker, each.filled) for each in styles}) == len(styles)
     assert len({(each.colour, each.dash) for each in styles}) == len(styles)
-
-
-def test_a_matrix_of_a_map_is_taken_too() -> None:
-    release = EBP(epsilon=1.0).release(FrequencyMatrix.from_array(np.ones((9, 9), int)), rng=1)
-    assert release.total == pytest.approx(81, abs=60)

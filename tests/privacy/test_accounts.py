@@ -9,42 +9,6 @@ from explorer.privacy.accounts import Accounts, shown
 from explorer.privacy.regions import Boxes
 
 
-def test_nodes_opened_one_by_one_move_few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Copying is what growth costs; doubling copies each row once in the mean."""
-    from explorer.privacy import accounts
-
-    moved = 0
-    longer = accounts.longer
-
-    def counted(values, number, size):
-        nonlocal moved
-        moved += number
-        return longer(values, number, size)
-
-    monkeypatch.setattr(accounts, "longer", counted)
-    book = Boxes((1 << 14,), 0, 100)
-    node = book.root()
-    opened = 1
-    while int(node.cells[0]) > 1:
-        node = node.split(0, node.lower[:, 0] + 1).select(np.array([False, True]))
-        opened += 2
-        if opened > 20_000:
-            break
-    columns = 6  # parent, spent, state, keys, and the two corners of each box
-    assert len(book) == opened
-    assert moved <= 2 * columns * opened
-
-
-def test_a_complete_tree_makes_room_once_for_its_last_levels() -> None:
-    book = Boxes((256, 256), 0, 100)
-    node, rooms = book.root(), []
-    for _ in range(8):
-        node = node.halves()
-        rooms.append(len(book._parent))
-    assert rooms[-1] == rooms[-2] == rooms[-3]
-    assert len(book) == (4**9 - 1) // 3 <= rooms[-1] < 1.01 * len(book)
-
-
 def test_the_dearest_path_is_known_at_any_time() -> None:
     book = Boxes((8, 8), 0, 100)
     book.pay(np.array([0]), np.array([5]))

@@ -8,7 +8,6 @@ from explorer.mechanisms import HTF, Identity
 from explorer.points.matrix import FrequencyMatrix
 from explorer.privacy import bars
 from explorer.privacy.ledger import Ledger
-from explorer.privacy.session import Session
 
 
 @pytest.fixture
@@ -43,17 +42,6 @@ def test_true_is_a_bar_and_changes_no_draw(matrix, seen) -> None:
     np.testing.assert_array_equal(with_bar.counts, HTF(1.0).release(matrix, 3).counts)
 
 
-def test_a_session_shows_a_bar_too(matrix, seen) -> None:
-    Session(matrix, epsilon=1).release(Identity(0.5), progress=True)
-    assert seen
-
-
-@pytest.mark.parametrize("nothing", [None, False])
-def test_nobody_need_be_told(matrix, seen, nothing) -> None:
-    HTF(1.0).release(matrix, 3, progress=nothing)
-    assert not seen
-
-
 def begun_earlier(bar: bars.Bar, seconds: float) -> None:
     vars(bar)["_bar"].start_t -= seconds
 
@@ -77,17 +65,6 @@ def test_a_bar_waits_half_a_second_and_goes(monkeypatch) -> None:
     assert "slow  70%" in written.getvalue()
     slow.close()
     assert written.getvalue().endswith("\r"), "the line is left empty"
-
-
-def test_the_bar_of_a_terminal_says_what_is_left(monkeypatch) -> None:
-    written = io.StringIO()
-    monkeypatch.setattr("sys.stderr", written)
-    bar = bars.Bar("slow")
-    begun_earlier(bar, 20)
-    time.sleep(0.11)
-    bar(0.4)
-    assert "00:20, 00:30 left" in written.getvalue()
-    bar.close()
 
 
 def test_what_is_told_cannot_take_a_booked_release_away(matrix, tmp_path) -> None:

@@ -95,12 +95,6 @@ def test_regions_of_another_curator_are_refused():
         curator().count(curator().open(), 1, "x")
 
 
-def test_the_matrix_is_not_within_reach():
-    desk = curator()
-    shown = {name for name in vars(desk) if not name.startswith("_Curator__")}
-    assert not any(isinstance(getattr(desk, name), FrequencyMatrix) for name in shown)
-
-
 def test_a_contribution_bound_multiplies_every_sensitivity():
     noise = Counting()
     matrix = FrequencyMatrix.from_array(np.arange(64).reshape(8, 8), contribution_bound=3)
@@ -132,13 +126,6 @@ def test_cuts_lie_inside_and_cost_what_they_should(rule):
     paid = parts.spent
     free = (length == 8) & (rule == "middle quarter") | (rule == "middle")
     assert np.array_equal(paid, np.where(free, 0, 7 * 10**9))
-
-
-def test_a_single_possible_cut_is_free():
-    desk = curator(100, city((2, 1)))
-    root = desk.open()
-    assert desk.cut(root, np.array([0]), 50).tolist() == [1]
-    assert desk.spent == 0
 
 
 def test_the_search_without_noise_descends_to_a_local_minimum():

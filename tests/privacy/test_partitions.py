@@ -7,12 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer import FrequencyMatrix, InputError
+from explorer import InputError
 from explorer.points.split_costs import LATTICE_BITS
 from explorer.privacy.curator import BudgetExceeded, Curator
 from explorer.privacy.noise import PreviewNoise
-from explorer.privacy.partitions import Offers, draw_keys
-from explorer.privacy.regions import Boxes
+from explorer.privacy.partitions import Offers
 from explorer.testing import NoNoise
 from explorer.testing.counts import counted
 from tests.country.nation import nation, people
@@ -65,12 +64,6 @@ def test_candidates_are_spread_evenly_around_equal_cuts() -> None:
     assert len(np.unique(found.cuts[:, :2], axis=0)) == 20
     together = np.corrcoef(found.cuts[:, 0::2].ravel(), found.cuts[:, 1::2].ravel())[0, 1]
     assert abs(together) < 0.04
-
-
-def test_draws_have_names_of_their_own() -> None:
-    book = Boxes((30, 4), 0, 10)
-    slabs = book.root().grid((30, 1))
-    assert len(np.unique(draw_keys(slabs.keys, 100))) == 3000
 
 
 def brute(array, low, high) -> int:
@@ -173,24 +166,3 @@ def test_counts_without_slabs_refuse_in_a_sentence() -> None:
     curator = Curator(areas, 10**12, NoNoise())
     with pytest.raises(InputError, match="cannot say how even"):
         curator.partition(curator.open(), 0, np.array([2]), 10**6)
-
-
-@pytest.mark.parametrize(
-    ("parts", "cuts"),
-    [([2], [0]), ([2], [8]), ([3], [5, 5]), ([3], [6, 3]), ([2], [-1]), ([2], [9]), ([2], []),
-     ([0], []), ([2, 1], [4])],
-)  # fmt: skip
-def test_slabs_that_do_not_tile_are_refused(parts, cuts) -> None:
-    book = Boxes((8, 3), 0, 10)
-    with pytest.raises(ValueError, match=r"one cut less|must increase"):
-        book.root().slice(0, np.array(parts), np.array(cuts, dtype=np.int64))
-    assert len(book) == 1
-    assert book.root().slice(1, np.array([3]), np.array([1, 2])).cells.tolist() == [8, 8, 8]
-
-
-def test_a_matrix_answers_slabs_from_its_tables() -> None:
-    counts = np.random.default_rng(0).poisson(2, (9, 5))
-    matrix = FrequencyMatrix.from_array(counts)
-    box = np.zeros((1, 2), dtype=int), np.array([[9, 5]])
-    whole = matrix.slab_costs(*box, 0, np.array([0]), np.array([[2]]), np.array([[6]]))
-    assert whole[0, 0] == brute(counts, (2, 0), (6, 5))

@@ -9,7 +9,7 @@ from explorer import FrequencyMatrix, InputError
 from explorer.mechanisms import HTF, KDStandard, Mosaic, PrivTree
 from explorer.privacy.curator import BudgetExceeded, Curator
 from explorer.privacy.forest import ForestCurator
-from explorer.privacy.noise import NoiseSource, PreviewNoise, ReleaseNoise
+from explorer.privacy.noise import NoiseSource, PreviewNoise
 from explorer.privacy.pool import side_by_side
 from explorer.releases.units import to_units
 from explorer.testing import NoNoise
@@ -76,21 +76,6 @@ def test_a_preview_is_the_same_with_and_without_the_pool(kind) -> None:
         assert left.transcript.stages == right.transcript.stages
     assert sorted(map(repr, ledger)) == sorted(map(repr, ledger_2))
     np.testing.assert_array_equal(spent, spent_2)
-
-
-def test_rows_of_the_ledger_are_shared_as_by_inner_curators() -> None:
-    finer, units = maps(3), to_units(1)
-    curator, areas = nation(finer, PreviewNoise(1), units)
-    curator.forest(areas, finer, PrivTree(epsilon=1).plan)
-    assert {row.stage for row in curator.ledger} == {"inside: structure", "inside: leaves"}
-    assert curator.spent == units
-
-
-def test_a_release_is_one_inside_too() -> None:
-    finer, units = maps(2), to_units(1)
-    for noise, preview in ((ReleaseNoise(), False), (NoNoise(), True)):
-        curator, areas = nation(finer, noise, units)
-        assert curator.forest(areas, finer, lambda inner: inner.preview) == [preview, preview]
 
 
 def test_what_one_cannot_pay_ends_all_before_it_is_drawn() -> None:

@@ -40,16 +40,6 @@ def test_split_tiles_and_inherits_what_was_spent():
     assert halves.parent.tolist() == [0, 0]
 
 
-def test_a_region_that_was_split_is_closed():
-    book = Boxes((4, 4), 0, 100)
-    root = book.root()
-    root.grid(np.array([2, 2]))
-    with pytest.raises(ValueError, match="was split"):
-        root.split(0, np.array([1]))
-    with pytest.raises(ValueError, match="was split"):
-        book.named(root.ids)
-
-
 @pytest.mark.parametrize("ids", [[17, 18], [15, 16, 17], [-2, -1], [-1], [0, 17], [-1, 5]])
 def test_boxes_that_the_book_does_not_have_are_not_shown_from_its_room(ids):
     book = Boxes((16, 16), 0, 100)
@@ -161,14 +151,6 @@ def test_of_a_large_level_nothing_is_paid_or_cut_wrongly() -> None:
         book.named(cells.ids)
 
 
-def test_books_count_their_nodes_by_the_same_numbers() -> None:
-    one = Boxes((64, 64), 0, 100).root().grid((64, 64))
-    other = Boxes((64, 64), 0, 100).root().grid((64, 64))
-    assert np.shares_memory(one.ids, other.ids)
-    with pytest.raises(ValueError, match="read-only"):
-        one.ids[0] = 3
-
-
 def test_the_dearest_account_is_known_before_anybody_pays():
     book = Boxes((4, 4), 0, 100)
     cells = book.root().grid(np.array([4, 4]))
@@ -192,44 +174,6 @@ def test_regions_are_told_apart_by_a_mask(chosen):
     assert others.ids.tolist() == [i + 1 for i in range(16) if not chosen[i]]
     assert some.book is others.book is cells.book
     assert (len(some.lower), len(others.keys)) == (sum(chosen), 16 - sum(chosen))
-
-
-def _room(array):
-    """Bytes of the memory that a view keeps."""
-    while array is not None:
-        owner, array = array, array.obj if isinstance(array, memoryview) else array.base
-    return owner.nbytes
-
-
-def test_a_tree_keeps_no_room_for_more():
-    book = Boxes((512, 512), 0, 100)
-    parts = book.root().grid(64)
-    some, others = parts.separate(np.arange(len(parts)) < 3000)
-    some.grid(8)
-    # Room for the next level is made for twice as many.
-    others.select(np.arange(9)).halves()
-    lower, upper, parent = book.nodes()
-    assert _room(book.lower) > 1.5 * book.lower.nbytes
-    for kept, own in ((lower, book.lower), (upper, book.upper), (parent, book.parent)):
-        assert np.array_equal(kept, own)
-        assert _room(kept) < 1.3 * kept.nbytes + 2**21
-        assert not kept.flags.writeable
-    # What is handed out stays as it was when the book goes on.
-    before = parent.copy()
-    others.select(np.arange(9, 99)).halves()
-    assert np.array_equal(parent, before)
-
-
-@pytest.mark.parametrize("how", ["all", "one left", "one handed on"])
-def test_room_for_all_cells_is_made_where_all_are_cut(how):
-    book = Boxes((1024, 1024), 0, 100)
-    parts = book.root().grid(2)
-    some = parts if how == "all" else parts.select(np.arange(3))
-    if how == "one handed on":
-        book.hand_on(parts.ids[3:])
-    some.grid(256)
-    whole = 1024 * 1024 * book.lower.itemsize * 2
-    assert (_room(book.lower) > whole) == (how == "all" or how == "one handed on")
 
 
 def test_accounts_are_not_saved():

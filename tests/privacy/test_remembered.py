@@ -9,8 +9,6 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
 import pytest
 
 from explorer.privacy.ledger import Ledger
@@ -119,15 +117,6 @@ def test_an_empty_ledger_may_go(path: Path) -> None:
     assert Ledger().rows() == []
 
 
-def test_processes_that_book_at_once_are_no_exchange() -> None:
-    running = [
-        subprocess.Popen([sys.executable, "-c", BOOK, str(n), "0.01"], stdout=subprocess.PIPE)
-        for n in range(6)
-    ]
-    assert all(each.communicate()[0].startswith(b"spent") for each in running)
-    assert book(0.01) == "spent 0.07"
-
-
 @pytest.mark.parametrize("kind", ["a file", "not to be written"])
 def test_a_state_folder_that_cannot_be_used_is_one_warning(
     path: Path, tmp_path: Path, kind: str
@@ -142,25 +131,3 @@ def test_a_state_folder_that_cannot_be_used_is_one_warning(
     assert "spent 0.1" in said
     assert said.count("EXPLORER_STATE") == 1
     assert path.exists()
-
-
-def test_commands_refuse_as_well(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Release, put the copy back, release: each command is a process."""
-    rng = np.random.default_rng(1)
-    points = pd.DataFrame({"lon": rng.normal(13.4, 0.01, 50), "lat": rng.normal(52.5, 0.01, 50)})
-    points.to_csv(tmp_path / "riders.csv", index=False)
-    monkeypatch.setenv("EXPLORER_EPSILON_CAP", "1")
-    draw = ["-m", "explorer", "release", str(tmp_path / "riders.csv"), "--mechanism", "uniform"]
-    draw += ["--around", "13.4", "52.5", "--size", "20km", "--shape", "8"]
-
-    def released(epsilon: float, name: str) -> str:
-        return started(*draw, "--epsilon", str(epsilon), "-o", str(tmp_path / name))
-
-    assert "epsilon 0.05 spent on riders" in released(0.05, "0.parquet")
-    shutil.copyfile(path, path.with_name("copy"))
-    assert "epsilon 0.95 spent on riders" in released(0.9, "1.parquet")
-    older(path)
-    assert "an older copy" in released(0.9, "2.parquet")
-    assert not (tmp_path / "2.parquet").exists()

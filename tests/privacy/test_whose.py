@@ -131,15 +131,6 @@ def test_counts_know_whose_records_they_are(way: str) -> None:
     assert {population_name(name) for name in count().populations} == names
 
 
-def test_the_name_is_no_part_of_the_key_and_of_no_release() -> None:
-    places = np.array([13.4, 13.41]), np.array([52.52, 52.53])
-    one, other = (GRID.count(Points(*places, name=name)) for name in ("Riders", "Walkers"))
-    assert one.populations != other.populations
-    assert one.key == other.key
-    Uniform(epsilon=0.1).release(one, ledger=Ledger()).save("map.parquet")
-    assert b"riders" not in Path("map.parquet").read_bytes().lower()
-
-
 def test_records_in_memory_without_a_name_are_known_by_themselves() -> None:
     places = np.array([13.4, 13.41]), np.array([52.52, 52.53])
     Uniform(epsilon=0.9).release(GRID.count(Points(*places)), ledger=Ledger())
@@ -316,6 +307,15 @@ def test_other_names(text: str) -> None:
 def test_a_name_of_what_cannot_be_seen_is_none(text: str) -> None:
     with pytest.raises(InputError, match="population has a name"):
         Ledger(population=text)
+
+
+def test_the_name_is_no_part_of_the_key_and_of_no_release() -> None:
+    places = np.array([13.4, 13.41]), np.array([52.52, 52.53])
+    one, other = (GRID.count(Points(*places, name=name)) for name in ("Riders", "Walkers"))
+    assert one.populations != other.populations
+    assert one.key == other.key
+    Uniform(epsilon=0.1).release(one, ledger=Ledger()).save("map.parquet")
+    assert b"riders" not in Path("map.parquet").read_bytes().lower()
 
 
 @pytest.mark.parametrize("units", [True, 0.5, 0, -1, 1.0, float("nan"), None, "1", 10**19])

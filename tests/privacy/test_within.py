@@ -71,17 +71,6 @@ def test_what_is_spent_inside_is_charged_before_it_is_drawn():
     assert desk.remaining(two).tolist() == [35]
 
 
-def test_only_what_the_dearest_path_grows_by_is_charged():
-    desk = curator()
-    one, *_ = quarters(desk)
-    inner = desk.within(one, users(FINE))
-    cells = inner.open().grid(3)
-    paid = [15 - i for i in range(len(cells))]
-    for i in range(len(cells)):
-        inner.count(cells.select(np.array([i])), paid[i], "cells")
-        assert desk.spent == 55
-
-
 def test_a_region_that_was_handed_on_is_closed():
     desk = curator(noise=Refusing())
     one = desk.open()
@@ -176,15 +165,6 @@ def test_inside_of_inside():
     assert sum(row.epsilon for row in desk.ledger) == pytest.approx(desk.spent / 10**12, rel=1e-12)
 
 
-def test_regions_of_two_passes_do_not_share_a_row_of_the_ledger():
-    desk = curator()
-    for _ in range(2):
-        inner = desk.within(desk.open(50), users(FINE))
-        inner.count(inner.open(), 50, "all")
-    assert desk.spent == 100
-    assert [row.stage for row in desk.ledger] == ["inside: all"] * 2
-
-
 def test_the_transcript_says_what_a_region_paid_inside():
     desk = curator()
     regions = quarters(desk)
@@ -238,7 +218,3 @@ def test_dice_repeat_and_differ_from_region_to_region():
     assert found == two_levels(PreviewNoise(3))
     assert found != two_levels(PreviewNoise(4))
     assert len({tuple(each) for each in found}) == 4
-
-
-def test_without_noise_the_truth_comes_out():
-    assert two_levels(NoNoise()) == [FINE.ravel().tolist()] * 4

@@ -98,17 +98,6 @@ def test_interpolated_counts_are_asked_cell_by_cell() -> None:
     assert not asked.sd_exact
 
 
-def test_frames_of_any_crs_are_asked() -> None:
-    release = QuadTree().release(MATRIX, rng=3)
-    frame = geopandas.GeoDataFrame(geometry=[TRIANGLE, RING], crs=GRID.crs)
-    here = release.answer(frame)
-    assert here.value == pytest.approx(release.answer([TRIANGLE, RING]).value)
-    degrees = release.answer(frame.segmentize(100).to_crs(4326))
-    # Corners are rounded to nanometres, chords of 100 m bend by less than a millimetre.
-    assert degrees.value == pytest.approx(here.value, rel=1e-6)
-    assert release.answer(frame.geometry).sd == pytest.approx(here.sd)
-
-
 @pytest.mark.filterwarnings("ignore::explorer.grid.pieces.OutsideWarning")
 def test_what_lies_outside_the_grid_counts_nothing() -> None:
     release = Identity().release(MATRIX, rng=3)
@@ -160,13 +149,3 @@ def test_several_places_have_no_polygon() -> None:
     )
     with pytest.raises(InputError, match="has 4 axes"):
         release.answer(TRIANGLE)
-
-
-def test_a_grid_gives_the_pieces_of_one_polygon() -> None:
-    cells, parts = GRID.pieces(box(-8_000, -8_000, -7_250, -7_500))
-    assert cells.tolist() == [[0, 0], [0, 1]]
-    assert parts.tolist() == [1.0, 0.5]
-    with pytest.raises(InputError, match="one polygon"):
-        GRID.pieces([TRIANGLE, RING])
-    with pytest.raises(InputError, match="There is no file a lake"):
-        GRID.pieces("a lake")

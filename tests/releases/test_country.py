@@ -120,14 +120,6 @@ def test_a_polygon_is_not_its_bounding_box(exact) -> None:
     assert half + other == pytest.approx(whole, rel=1e-6)
 
 
-def test_a_rectangle_is_answered_alike_as_a_polygon(made) -> None:
-    """Border cells of an area differ: a rectangle takes their land as even."""
-    box = np.array([[3_000.0, 2_000.0, 17_500.0, 26_000.0]])
-    one, other = made.answer(box), made.answer(shapely.box(*box[0]))
-    np.testing.assert_allclose(one.value, other.value, rtol=0.02)
-    np.testing.assert_allclose(one.sd, other.sd, rtol=0.05)
-
-
 def test_other_crs_and_other_areas(made) -> None:
     frame = made.areas()
     lowest = frame[frame["level"] == 3]
@@ -146,17 +138,6 @@ def test_other_crs_and_other_areas(made) -> None:
     own = made.answer(made.windows.areas)
     np.testing.assert_allclose(own.value, lowest["count"])
     assert own.sd_exact
-
-
-def test_the_sd_of_parts_is_that_of_draws(counts) -> None:
-    """Half an area, linear maps inside: 120 draws; what scaling adds is small beside the noise."""
-    plan = Country(epsilon=2, inside="quadtree", inside_settings={"height": 2},
-                   consistency="least squares")  # fmt: skip
-    box = np.array([[0.0, 0.0, 6_000.0, 6_000.0], [4_000, 4_000, 16_000, 28_000]])
-    asked = [plan.release(counts, rng=seed).answer(box) for seed in range(120)]
-    spread = np.std([each.value for each in asked], axis=0)
-    np.testing.assert_allclose(spread, asked[0].sd, rtol=0.3)
-    assert not asked[0].sd_exact
 
 
 def test_the_map_inside_is_a_release_on_its_window(made, exact, counts) -> None:

@@ -9,12 +9,11 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from explorer import HTF, Grid, InputError, Mosaic, Privlet, QuadTree, Release
+from explorer import Grid, InputError, Release
 from explorer.grid.places import TripDomain
 from explorer.releases.transcript import LedgerRow
 from explorer.releases.tree import Tree
 from explorer.releases.units import to_units
-from tests.helpers import city
 from tests.releases.test_tree import random_tree
 
 TRIPS = TripDomain(
@@ -98,17 +97,6 @@ def test_answers_of_a_marginal_are_those_of_the_release(axes: tuple[int, ...]) -
         inside = found[tuple(slice(*cells[:, axis]) for axis in axes)].sum()
         answer = release.answer(TRIPS.from_cells(cells[None])).value[0]
         assert inside == pytest.approx(answer, abs=1e-9 * abs(release.counts).sum())
-
-
-@pytest.mark.parametrize("mechanism", [HTF(), Mosaic(), QuadTree(), Privlet()])
-def test_marginals_of_a_map_are_sums_of_its_density(mechanism) -> None:
-    release = mechanism.release(city((12, 20)), rng=1)
-    density = release.density()
-    near = {"abs": 1e-9 * np.abs(density).sum()}
-    assert release.marginal((0, 1)) == pytest.approx(density, **near)
-    assert release.marginal((1, 0)) == pytest.approx(density.T, **near)
-    assert release.marginal((0,)) == pytest.approx(density.sum(axis=1), **near)
-    assert release.marginal([1]) == pytest.approx(density.sum(axis=0), **near)
 
 
 @pytest.mark.parametrize("axes", [(), (0, 0), (4,), (-1,), (0, 1, 2, 3, 4)])

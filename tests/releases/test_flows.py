@@ -141,14 +141,6 @@ def test_flow_maps_read_the_tables(tmp_path) -> None:
     assert rows["count"][0] == pytest.approx(found.value.max(), rel=1e-5)
 
 
-def test_places_on_grids_of_their_own_have_locations_of_their_own(release, tmp_path) -> None:
-    rows, places = (pd.read_csv(path) for path in flows(release, 2).to_csv(tmp_path / "a.csv"))
-    assert len(places) == 8
-    assert places.columns.tolist() == ["id", "name", "y", "x"]
-    assert set(places.id[:4]) == set(rows.origin)
-    assert set(places.id[4:]) == set(rows.dest)
-
-
 def test_what_cannot_be_is_refused_in_a_sentence(release) -> None:
     one_place = Mosaic(epsilon=1).release(np.ones((8, 8), dtype=int), rng=1)
     for what, words in [

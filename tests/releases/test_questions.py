@@ -98,16 +98,6 @@ def test_files_of_polygons_in_any_crs(tmp_path: Path, ending: str) -> None:
     np.testing.assert_allclose(exact(MATRIX, path), exact(MATRIX, METRES), rtol=1e-3)
 
 
-def test_a_table_of_answers_keeps_index_name_and_shape() -> None:
-    table = RELEASE.answer(frame()).to_frame()
-    assert list(table.columns) == ["name", "private", "noise_sd", "low", "high", "geometry"]
-    assert table.index.tolist() == ["a", "b"]
-    assert table.crs == GRID.crs
-    plain = RELEASE.answer(METRES).to_frame(level=0.5)
-    assert list(plain.columns) == ["private", "noise_sd", "low", "high"]
-    assert (plain.high - plain.low < table.high.to_numpy() - table.low.to_numpy()).all()
-
-
 def test_an_interval_is_of_the_level_that_is_asked() -> None:
     answers = Answers(np.array([10.0]), np.array([2.0]))
     # Two-sided points of the normal distribution, from any table of it.

@@ -3,7 +3,6 @@
 import base64
 import io
 import json
-import pickle
 
 import geopandas
 import numpy as np
@@ -20,7 +19,6 @@ from explorer import (
     InputError,
     Release,
     Uniform,
-    all_mechanisms,
 )
 from tests.helpers import city
 
@@ -67,27 +65,6 @@ def test_other_tools_read_the_file(release, tmp_path):
     assert mine.geometry.geom_equals(frame.geometry.set_axis(mine.index)).all()
     for name in ("count", "noise_sd", "density", "low", "high"):
         assert mine[name].tolist() == frame[name].tolist()
-
-
-@pytest.mark.parametrize("kind", all_mechanisms().values())
-def test_a_release_holds_no_exact_count(kind):
-    # A distinctive number of people in one cell; noise of scale 1000 hides it in every draw.
-    counts = np.zeros((8, 8), dtype=int)
-    counts[3, 4] = 47_114_711
-    release = kind(epsilon=0.001).release(counts, rng=1)
-    held = pickle.dumps(release)
-    for width in ("<i4", "<i8", "<f8", "<f4"):
-        assert np.array([47_114_711]).astype(width).tobytes() not in held
-    assert b"47114711" not in held
-    assert not any(isinstance(part, FrequencyMatrix) for part in vars(release).values())
-
-
-def test_the_summary_counts_in_words_that_fit(release):
-    one = Uniform(epsilon=1e-6).release(np.array([[3]]), rng=1).summary()
-    assert ": 1 leaf over 1 x 1 cell, about " in one
-    # Geometric noise of epsilon 1e-6 has a standard deviation of sqrt(2) / epsilon.
-    assert "typically 1,414,213.6 (" in one
-    assert f" {release.n_leaves:,} leaves over 64 x 64 cells, " in release.summary()
 
 
 def test_what_is_not_a_release_is_refused(release, tmp_path):

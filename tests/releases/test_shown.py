@@ -10,7 +10,7 @@ import pytest
 import shapely
 from PIL import Image
 
-from explorer import HTF, UG, FrequencyMatrix, Gravity, Grid, InputError, TripMatrix
+from explorer import HTF, UG, FrequencyMatrix, Grid, InputError
 from explorer.releases.release import Release
 from tests.helpers import card_of
 
@@ -54,15 +54,6 @@ def test_a_figure_draws_into_axes_and_edges_of_leaves(release) -> None:
     assert len(edges.get_paths()) == release.n_leaves
     assert axes.images[0].get_array().min() > 0
     pyplot.close(figure)
-
-
-def test_a_map_without_anything_on_it_is_drawn() -> None:
-    from matplotlib import pyplot
-
-    axes = UG(0.1).release(np.zeros((8, 8), dtype=int), rng=1).plot()
-    axes.figure.canvas.draw()
-    assert axes.get_xlabel() == "x (cells)"
-    pyplot.close(axes.figure)
 
 
 @pytest.mark.parametrize(
@@ -118,16 +109,3 @@ def test_the_picture_is_the_private_map_north_up() -> None:
     half = levels.shape[0] // 4
     # The crowd is in the north-west.
     assert levels[:half, :half].mean() > 5 * levels[-half:, -half:].mean() + 20
-
-
-def test_a_large_map_has_a_small_picture(counts) -> None:
-    large = UG(1.0).release(np.kron(counts, np.ones((40, 40), dtype=int)), rng=1)
-    assert len(card_of(large)) < 60_000
-
-
-def test_counts_of_several_places_have_a_card_without_a_picture() -> None:
-    cells = np.random.default_rng(1).integers(0, 4, (99, 4))
-    trips = TripMatrix.from_coordinates(cells, ((4, 4), (4, 4)))
-    card = card_of(Gravity(1.0).release(trips, rng=1))
-    assert "<img" not in card
-    assert "4 x 4 x 4 x 4" in card

@@ -63,20 +63,6 @@ def test_counts_spread_over_cells_are_added_up_from_the_corner(shape):
     assert not sums[:, 0].any()
 
 
-def test_rows_side_by_side_are_added_up_to_the_last_bit_like_one_after_the_other():
-    rows, cols = 14, 9
-    low = np.stack(np.indices((rows, cols)), axis=-1).reshape(-1, 2)
-    draws = np.random.default_rng(7).laplace(0, 1e3, rows * cols)
-    sums, expected = np.empty((rows + 1, cols + 1)), np.zeros((rows + 1, cols + 1))
-    _paint(low, low + 1, np.arange(rows * cols), draws, sums)
-    for r in range(1, rows + 1):
-        along = 0.0
-        for c in range(1, cols + 1):
-            along += draws[(r - 1) * cols + c - 1]
-            expected[r, c] = expected[r - 1, c] + along
-    assert np.array_equal(sums, expected)
-
-
 def test_on_an_even_map_neighbours_take_most_of_the_noise_away():
     rng = np.random.default_rng(2)
     lower, upper = quarters(64)

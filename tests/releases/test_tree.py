@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from explorer import AG, HTF, UG, Identity, QuadTree, Uniform
-from explorer.privacy.noise import PreviewNoise
 from explorer.releases.overlap import cut_leaves, spread_exactly
 from explorer.releases.tree import Tree
 from tests.helpers import NoNoise, city, run
@@ -36,36 +35,6 @@ def weights(tree, box):
     high = np.minimum(tree.upper[leaves], box[1])
     overlap = np.prod(np.maximum(high - low, 0), axis=1)
     return overlap / np.prod(tree.upper[leaves] - tree.lower[leaves], axis=1)
-
-
-@pytest.mark.parametrize("mechanism", MECHANISMS, ids=IDS)
-def test_values_and_touched_leaves_equal_brute_force(mechanism):
-    tree = run(mechanism, city((20, 27), 3000), PreviewNoise(1))[0].tree
-    boxes = random_boxes(np.random.default_rng(0), (20, 27))
-    values, _, touched = tree.integrate(boxes)
-    for box, value, number in zip(boxes, values, touched, strict=True):
-        share = weights(tree, box)
-        assert value == pytest.approx(share @ tree.value[tree.leaves], abs=1e-6)
-        assert number == np.count_nonzero(share)
-
-
-@pytest.mark.parametrize("mechanism", MECHANISMS, ids=IDS)
-def test_noise_variance_equals_dense_least_squares(mechanism):
-    tree = run(mechanism, city((12, 13), 800), PreviewNoise(1))[0].tree
-    leaves, n = tree.leaves, len(tree)
-    below = np.zeros((n, len(leaves)))
-    for column, leaf in enumerate(leaves):
-        node = leaf
-        while node >= 0:
-            below[node, column] = 1
-            node = tree.parent[node]
-    covariance = np.linalg.inv(below.T @ (below * tree.precision[:, None]))
-    boxes = random_boxes(np.random.default_rng(1), (12, 13), 15)
-    variances = tree.integrate(boxes)[1]
-    for box, variance in zip(boxes, variances, strict=True):
-        share = weights(tree, box)
-        assert variance == pytest.approx(share @ covariance @ share, rel=1e-6, abs=1e-6)
-    assert tree.sd**2 == pytest.approx(np.diag(below @ covariance @ below.T), rel=1e-6)
 
 
 def random_tree(rng, shape, splits=25):
@@ -173,16 +142,6 @@ def test_claimed_noise_is_the_noise_over_many_draws(mechanism):
     spread = np.std([a.value for a in answers], axis=0)
     # The sd of 400 draws is known to about 4 % (Laplace tails: 5.5 %); allow 4 of those.
     assert spread == pytest.approx(answers[0].sd, rel=0.22)
-
-
-@pytest.mark.parametrize("mechanism", MECHANISMS, ids=IDS)
-def test_leaves_tile_the_grid_and_painting_keeps_the_total(mechanism):
-    release, _ = run(mechanism, city((20, 27), 3000), PreviewNoise(1))
-    covered = np.zeros((20, 27), dtype=int)
-    for (r0, c0), (r1, c1) in zip(release.lower, release.upper, strict=True):
-        covered[r0:r1, c0:c1] += 1
-    assert np.all(covered == 1)
-    assert release.density().sum() == pytest.approx(release.total)
 
 
 def test_answers_are_additive():

@@ -6,13 +6,12 @@ from types import MappingProxyType
 import numpy as np
 import pytest
 
-from explorer import FrequencyMatrix, InputError
+from explorer import FrequencyMatrix
 from explorer.mechanisms import HTF, QuadTree
-from explorer.privacy.audit.audit import front_door
 from explorer.privacy.audit.loss import Breach
 from explorer.privacy.audit.replay import Chosen, Recorder, Recording, Replayer
 from explorer.privacy.audit.surface import difference
-from explorer.privacy.noise import PreviewNoise, ReleaseNoise
+from explorer.privacy.noise import PreviewNoise
 from explorer.releases.units import to_units
 
 UNITS = to_units(1)
@@ -94,11 +93,6 @@ def test_a_recorder_changes_nothing_and_its_release_is_a_preview() -> None:
         assert difference(plain, again) is None
 
 
-def test_release_grade_noise_can_be_replayed() -> None:
-    loss = loss_of(front_door(HTF(epsilon=1)), matrix(50, 0, 3), matrix(50, 0, 4), ReleaseNoise())
-    assert not loss.exceeds(UNITS)
-
-
 @pytest.mark.parametrize("style", STYLES)
 def test_chosen_outcomes_lean_where_they_should(style: str) -> None:
     values = np.arange(2000)
@@ -141,8 +135,3 @@ def test_things_are_the_same_to_the_last_bit_or_differ_somewhere() -> None:
     assert difference((0.0,), (-0.0,)) == "the release.0"
     assert difference(1, 1.0) == "the release"
     assert difference(1, True) == "the release"
-
-
-def test_the_front_door_still_refuses_what_is_no_seed() -> None:
-    with pytest.raises((TypeError, ValueError, InputError)):
-        HTF().release(matrix(1), rng="dice")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from explorer import FrequencyMatrix
 from explorer.mechanisms import HTF, Identity, PrivTree, QuadTree, all_mechanisms
 from explorer.privacy.audit.audit import front_door, replay_cases, try_case
-from explorer.privacy.audit.cases import draw_case
+from explorer.privacy.audit.cases import NEIGHBOURS, draw_case
 from explorer.privacy.audit.proofs import privtree_paths
 from explorer.privacy.audit.replay import Chosen, Recording
 from explorer.releases.units import to_units
@@ -24,6 +24,9 @@ ALL = list(all_mechanisms().values())
 def test_no_breach_in_two_hundred_pairs(kind) -> None:
     found = replay_cases(kind, range(5000, 5050))
     assert found.breach is None, found.breach
+    assert found.pairs == 50 * NEIGHBOURS
+    # Some case spends the whole budget on the record; PrivTree's proof leaves a margin.
+    assert 0.8 < found.largest <= 1 + 1e-12
 
 
 class Drawn:

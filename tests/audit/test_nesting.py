@@ -15,6 +15,7 @@ from explorer.privacy.audit.replay import Chosen, Recording
 from explorer.privacy.curator import Curator
 from explorer.privacy.noise import PreviewNoise
 from explorer.releases.units import share, to_epsilon, to_units
+from tests.audit.planting import Plant, planted
 
 pytestmark = pytest.mark.audit
 
@@ -92,58 +93,48 @@ def test_a_user_in_every_area_costs_exactly_epsilon() -> None:
     assert loss.exact == to_units(EPSILON)
 
 
+def paid_nothing_yet(right, curator, regions):
+    """A region that has paid answers as if it had not."""
+    return right(curator, regions) + regions.spent
+
+
+def forgets_the_bound(right, curator, region, counts):
+    """Inside, noise is scaled for one record, though a user gives several."""
+    inner = right(curator, region, counts)
+    inner._Curator__counts = FrequencyMatrix(counts.counts, counts.grid, 1, counts.unit)
+    return inner
+
+
+NOT_CHARGED: Plant = (Accounts, "pay_inside", lambda *_: None)
+BOUND_FORGOTTEN: Plant = (Curator, "within", forgets_the_bound)
+
+
+@pytest.mark.parametrize(
+    ("plants", "bound", "against"),
+    [
+        # The account of the region never hears of what is spent inside.
+        ([NOT_CHARGED], 1, "what is said"),
+        # The same where it hurts: the inner curator gets the whole budget once more.
+        ([NOT_CHARGED, (Curator, "remaining", paid_nothing_yet)], 1, "epsilon"),
+        # No figure moves too far; only the sum over areas does.
+        ([BOUND_FORGOTTEN], 2, "epsilon"),
+        ([BOUND_FORGOTTEN], 3, "epsilon"),
+    ],
+)
 @pytest.mark.planted
-def test_inner_budget_not_charged_is_found(monkeypatch) -> None:
-    """The planted bug: the account of the region never hears of what is spent inside."""
-    monkeypatch.setattr(Accounts, "pay_inside", lambda *_: None)
-    found = losses(UG(epsilon=EPSILON, grid_size=5), 1, 0)
-    assert any(loss.exceeds(spent) for loss, spent in found)
-
-
-@pytest.mark.planted
-def test_inner_budget_beside_the_path_is_found(monkeypatch) -> None:
-    """The same bug where it hurts: the inner curator gets the whole budget once more."""
-    monkeypatch.setattr(Accounts, "pay_inside", lambda *_: None)
-    monkeypatch.setattr(Curator, "remaining", _whatever_was_paid(Curator.remaining))
-    found = losses(UG(epsilon=EPSILON, grid_size=5), 1, 0)
-    assert any(loss.exceeds(to_units(EPSILON)) for loss, _ in found)
-
-
-def _whatever_was_paid(remaining):
-    """Answer for a region that has paid as if it had not; others as they are."""
-
-    def whole(curator, regions):
-        return remaining(curator, regions) + regions.spent
-
-    return whole
-
-
-def forget_the_bound(monkeypatch) -> None:
-    """Plant the bug: inside, noise is scaled for one record, though a user gives several."""
-    within = Curator.within
-
-    def forgetful(curator, region, counts):
-        inner = within(curator, region, counts)
-        inner._Curator__counts = FrequencyMatrix(counts.counts, counts.grid, 1, counts.unit)
-        return inner
-
-    monkeypatch.setattr(Curator, "within", forgetful)
-
-
-@pytest.mark.parametrize("bound", [2, 3])
-@pytest.mark.planted
-def test_inner_bound_forgotten_is_found_in_a_user_of_several_areas(monkeypatch, bound: int) -> None:
-    """No figure moves too far; only the sum over areas does."""
-    forget_the_bound(monkeypatch)
-    found = losses(UG(epsilon=EPSILON, grid_size=5), bound, 0)
-    assert any(loss.exceeds(to_units(EPSILON)) for loss, _ in found)
+def test_bugs_of_nesting_are_found(plants: list[Plant], bound: int, against: str) -> None:
+    with planted(*plants):
+        found = losses(UG(epsilon=EPSILON, grid_size=5), bound, 0)
+    units = to_units(EPSILON)
+    assert any(loss.exceeds(spent if against != "epsilon" else units) for loss, spent in found)
 
 
 @pytest.mark.planted
-def test_inner_bound_forgotten_is_found_in_a_user_of_one_area(monkeypatch) -> None:
-    forget_the_bound(monkeypatch)
+def test_inner_bound_forgotten_is_found_in_a_user_of_one_area() -> None:
     maps = tuple(np.zeros((2, 2), dtype=np.int64) for _ in range(3))
     more = (np.array([[2, 0], [0, 0]]), *maps[1:])
-    recording = Recording.of(publish(UG(epsilon=EPSILON, grid_size=2), 2), maps, Chosen(0, "still"))
-    with pytest.raises(Breach, match="more than its sensitivity"):
-        recording.replay(more)
+    with planted(BOUND_FORGOTTEN):
+        made = publish(UG(epsilon=EPSILON, grid_size=2), 2)
+        recording = Recording.of(made, maps, Chosen(0, "still"))
+        with pytest.raises(Breach, match="more than its sensitivity"):
+            recording.replay(more)

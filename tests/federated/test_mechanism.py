@@ -28,6 +28,15 @@ from explorer.releases.rounds import Heard
 from tests.federated.town import town
 
 TOWN = town()
+
+
+def reloaded(release: Release, folder: Path) -> DistributedRelease:
+    release.save(folder / "f.parquet")
+    again = Release.load(folder / "f.parquet")
+    assert isinstance(again, DistributedRelease)
+    return again
+
+
 SMALL = {"shard": 2_000, "dropped": 0.05, "corrupt": 0.0}
 
 
@@ -47,9 +56,7 @@ def test_every_algorithm_gives_an_ordinary_release(algorithm: str, tmp_path: Pat
     whole = release.answer([[0, 0, 64, 64]])
     assert whole.value[0] == pytest.approx(TOWN.sum(), abs=6 * whole.sd[0] + 1)
     assert release.density().sum() == pytest.approx(whole.value[0])
-    release.save(tmp_path / "f.parquet")
-    again = Release.load(tmp_path / "f.parquet")
-    assert isinstance(again, DistributedRelease)
+    again = reloaded(release, tmp_path)
     assert again.rounds.equals(frame)
     assert np.array_equal(again.density(), release.density())
     assert again.facts == release.facts
@@ -62,9 +69,7 @@ def test_every_algorithm_gives_an_ordinary_release(algorithm: str, tmp_path: Pat
 @pytest.mark.parametrize("algorithm", ["people", "mended", "paper"])
 def test_replay_gives_every_round_the_last_is_the_release(algorithm: str, tmp_path: Path) -> None:
     release = Federated(epsilon=1, algorithm=algorithm, **SMALL).release(TOWN, rng=2)
-    release.save(tmp_path / "f.parquet")
-    again = Release.load(tmp_path / "f.parquet")
-    assert isinstance(again, DistributedRelease)
+    again = reloaded(release, tmp_path)
     last = len(release.heard)
     assert last > 1
     for number in range(1, last + 1):
@@ -83,9 +88,7 @@ def test_replay_gives_every_round_the_last_is_the_release(algorithm: str, tmp_pa
 @pytest.mark.parametrize("algorithm", sorted(BASELINES))
 def test_what_refines_nothing_has_a_map_at_its_end_only(algorithm: str, tmp_path: Path) -> None:
     made = Federated(algorithm=algorithm, **SMALL).release(TOWN, rng=2)
-    made.save(tmp_path / "f.parquet")
-    for release in (made, Release.load(tmp_path / "f.parquet")):
-        assert isinstance(release, DistributedRelease)
+    for release in (made, reloaded(made, tmp_path)):
         last = len(release.heard)
         assert release.replay(last) is release
         for number in range(1, last):
@@ -150,15 +153,18 @@ def test_cells_of_the_tree_may_be_larger_than_those_of_the_grid() -> None:
 
 
 def test_an_earlier_release_says_what_to_ask_about() -> None:
-    made = Federated(**SMALL)
-    earlier = made.release(TOWN, rng=1)
-    release = made.release(TOWN, rng=2, prior=earlier)
+    made, grids = Federated(**SMALL), [Grid.around(lon, 40, 8_000, shape=64) for lon in (0, 100)]
+    here, there = (FrequencyMatrix(TOWN, grid) for grid in grids)
+    earlier = made.release(here, rng=1)
+    release = made.release(here, rng=2, prior=earlier)
     assert list(release.rounds.people) == [TOWN.sum()]
     assert np.array_equal(release.heard[0].tree.keys, earlier.heard[-1].tree.keys)  # type: ignore[attr-defined]
-    with pytest.raises(InputError, match="same grid"):
-        made.release(town(32), rng=1, prior=earlier)
+    for elsewhere in (there, town(32)):
+        with pytest.raises(InputError, match="same grid"):
+            made.release(elsewhere, rng=1, prior=earlier)
+    gridded = made.with_(algorithm="adaptive grid").release(here, rng=1)
     with pytest.raises(InputError, match="cells to ask about"):
-        made.release(TOWN, rng=1, prior=made.with_(algorithm="adaptive grid").release(TOWN, rng=1))
+        made.release(here, rng=1, prior=gridded)
 
 
 def test_everybody_may_have_several_places() -> None:
@@ -205,32 +211,29 @@ def test_settings_that_cannot_be_are_refused(settings: dict[str, object], says: 
         Federated(**settings)
 
 
-def test_what_cannot_be_asked_is_refused_in_one_sentence() -> None:
+@pytest.mark.parametrize(
+    ("settings", "rng", "says"),
+    [
+        ({"dropped": 0.6, "corrupt": 0.39, "shard": 50}, 1, "nobody honest"),
+        ({"algorithm": "sampling", "people": 50_000}, None, "seed"),
+        ({"epsilon": 1e-6}, 1, "too wide"),
+        ({}, "dice", "rng"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_in_one_sentence(settings, rng, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        Federated(**settings).release(TOWN, rng=rng)
     with pytest.raises(InputError, match="at least one person"):
         Federated().release(np.zeros((8, 8), dtype=int), rng=1)
-    with pytest.raises(InputError, match="nobody honest"):
-        Federated(dropped=0.6, corrupt=0.39, shard=50).release(TOWN, rng=1)
-    with pytest.raises(InputError, match="seed"):
-        Federated(algorithm="sampling", people=50_000).release(TOWN)
-    with pytest.raises(InputError, match="too wide"):
-        Federated(epsilon=1e-6).release(TOWN, rng=1)
-    with pytest.raises(InputError, match="rng"):
-        Federated().release(TOWN, rng="dice")  # type: ignore[arg-type]
 
 
 def test_files_that_somebody_changed_are_refused(tmp_path: Path) -> None:
-    release = Federated(**SMALL).release(TOWN, rng=1)
     path = tmp_path / "f.parquet"
-    release.save(path)
+    Federated(**SMALL).release(TOWN, rng=1).save(path)
     table = pq.read_table(path)
     about = json.loads(table.schema.metadata[b"dp-explorer"])
-    for name, value in (
-        ("paying", "nobody"),
-        ("joined", "yes"),
-        ("depth", 40),
-        ("rounds", "AAAA"),
-    ):
-        changed = {**about, "distributed": {**about["distributed"], name: value}}
+    for change in ({"paying": "nobody"}, {"joined": "yes"}, {"depth": 40}, {"rounds": "AAAA"}):
+        changed = {**about, "distributed": {**about["distributed"], **change}}
         metadata = {**table.schema.metadata, b"dp-explorer": json.dumps(changed).encode()}
         pq.write_table(table.replace_schema_metadata(metadata), path)
         with pytest.raises(InputError, match="damaged"):
@@ -248,9 +251,7 @@ def test_overflow_is_counted_shown_and_saved(
     # As if noise passed 1 once in 10^9 rounds: sums of -2 and less wrap round.
     monkeypatch.setattr(calibration, "lowest", lambda *_: 1)
     forced = made.release(TOWN, rng=1)
-    forced.save(tmp_path / "f.parquet")
-    again = Release.load(tmp_path / "f.parquet")
-    assert isinstance(again, DistributedRelease)
+    again = reloaded(forced, tmp_path)
     for each in (forced, again):
         found = each.rounds.overflow
         assert (found > 0).all()
@@ -265,10 +266,7 @@ def test_where_nobody_counted_nothing_is_said_of_overflow(tmp_path: Path) -> Non
     release = Federated(mode="summed", **SMALL).release(TOWN, rng=1)
     assert "overflow" not in release.facts
     assert release.rounds.overflow.isna().all()
-    release.save(tmp_path / "f.parquet")
-    again = Release.load(tmp_path / "f.parquet")
-    assert isinstance(again, DistributedRelease)
-    assert again.rounds.equals(release.rounds)
+    assert reloaded(release, tmp_path).rounds.equals(release.rounds)
 
 
 @pytest.mark.parametrize("algorithm", [each for each in ALGORITHMS if each != "sampling"])
@@ -315,9 +313,7 @@ def test_options_change_the_map_and_are_saved(
     made = plain.with_(**options)
     release = made.release(TOWN, rng=1)
     assert not np.array_equal(release.density(), plain.release(TOWN, rng=1).density())
-    release.save(tmp_path / "f.parquet")
-    again = Release.load(tmp_path / "f.parquet")
-    rebuilt = Federated.of(again)
+    rebuilt = Federated.of(reloaded(release, tmp_path))
     assert repr(rebuilt) == repr(made)
     assert np.array_equal(rebuilt.release(TOWN, rng=1).density(), release.density())
     assert set(options) <= made.relevant()
@@ -357,30 +353,32 @@ def test_chosen_bits_that_do_are_enough_for_a_release(tmp_path: Path, bits) -> N
     assert {row.bits for row in release.heard} == {bits}
 
 
+def shard_of_3459() -> FrequencyMatrix:
+    drawn = np.random.default_rng(0).integers(0, 512, 3459)
+    return FrequencyMatrix.from_array(np.bincount(drawn, minlength=64 * 64).reshape(64, 64))
+
+
 @pytest.mark.parametrize(
-    "settings",
+    ("settings", "says"),
     [
-        {"algorithm": "decomposition", "more_for": "large cells", "epsilon": 5.5e-4, "depth": 4},
-        {"algorithm": "count-min", "epsilon": 2.3e-3, "depth": 6},
+        # Rounds that are too cheap.
+        ({"algorithm": "decomposition", "more_for": "large cells", "epsilon": 5.5e-4, "depth": 4},
+         "noise too wide"),
+        ({"algorithm": "count-min", "epsilon": 2.3e-3, "depth": 6}, "noise too wide"),
+        ({"bits": 8, **SMALL}, "too few"),
+        # Small shards of a later round.
+        ({"shard": 600, "dropped": 0.5, "corrupt": 0.4, "people": None, "b": 1}, "nobody honest"),
     ],
-    ids=lambda settings: settings["algorithm"],
-)
-def test_a_round_that_is_too_cheap_books_nothing(tmp_path: Path, settings) -> None:
+)  # fmt: skip
+def test_what_a_later_round_makes_impossible_books_nothing(
+    tmp_path: Path, settings: dict[str, Any], says: str
+) -> None:
     ledger = Ledger(tmp_path / "ledger.sqlite3")
-    matrix = FrequencyMatrix.from_array(TOWN)
-    with pytest.raises(InputError, match="noise too wide"):
-        Federated(people=50_000, **settings).release(matrix, ledger=ledger)
-    assert ledger.spent(matrix.key) == 0
-
-
-def test_small_shards_of_a_later_round_are_refused_before_the_first(tmp_path: Path) -> None:
-    ledger = Ledger(tmp_path / "ledger.sqlite3", cap=2)
-    rng = np.random.default_rng(0)
-    counts = np.bincount(rng.integers(0, 512, 3459), minlength=64 * 64).reshape(64, 64)
-    matrix = FrequencyMatrix.from_array(counts)
-    made = Federated(epsilon=1, shard=600, dropped=0.5, corrupt=0.4, people=None, b=1)
-    with pytest.raises(InputError, match="nobody honest"):
-        made.release(matrix, ledger=ledger, people_are_public=True)
+    public = "people" in settings
+    matrix = shard_of_3459() if public else FrequencyMatrix.from_array(TOWN)
+    made = Federated(**{"people": 50_000, **settings})
+    with pytest.raises(InputError, match=says):
+        made.release(matrix, ledger=ledger, people_are_public=public or None)
     assert ledger.spent(matrix.key) == 0
 
 
@@ -393,16 +391,6 @@ def test_a_release_takes_no_cells_of_a_preview() -> None:
     assert not after.preview
     assert after.facts["cells of an earlier release"] == after.heard[0].cells
     assert "cells of an earlier release" not in drawn.facts
-
-
-def test_an_earlier_release_is_one_of_the_same_place() -> None:
-    here, there = (
-        FrequencyMatrix(TOWN, Grid.around(lon, 40, 8_000, shape=TOWN.shape)) for lon in (0, 100)
-    )
-    earlier = Federated(epsilon=1, **SMALL).release(here, rng=1)
-    assert Federated(epsilon=1, **SMALL).release(here, rng=1, prior=earlier).preview
-    with pytest.raises(InputError, match="give one of the same grid"):
-        Federated(epsilon=1, **SMALL).release(there, rng=1, prior=earlier)
 
 
 @pytest.mark.parametrize("algorithm", ["paper", "mended", "people"])

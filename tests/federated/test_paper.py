@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from explorer.cli import main
-from explorer.errors import InputError
 from explorer.evaluate.papers.verdicts import Comparison
 from explorer.federated import calibration
 from explorer.federated.paper import CLAIMS, check, side, table, table_2, together
@@ -22,9 +21,7 @@ from explorer.federated.paper_bench import (
 from explorer.federated.paper_maps import Map, smoothed
 from explorer.federated.paper_methods import (
     FLAT,
-    HIERARCHICAL,
     ONCE,
-    ORACLE,
     PRINTED,
     SAMPLING,
     TABLE_1,
@@ -82,12 +79,6 @@ def test_the_finest_cells_in_bytes(bench: HeatmapBench) -> None:
     assert bench.run(0, SAMPLING)[:, INTEGERS:].tolist() == [[2, 6, 2]] * 2
 
 
-def test_the_level_by_the_truth_is_no_worse(bench: HeatmapBench) -> None:
-    for at in range(2):
-        assert (bench.error(at, ORACLE) <= bench.error(at, HIERARCHICAL)).all()
-        assert np.array_equal(bench.sent(at, ORACLE, BYTES), bench.sent(at, HIERARCHICAL, BYTES))
-
-
 def test_settings_of_the_target(bench: HeatmapBench) -> None:
     assert bench.settings(True) == (Setting(1, 2_000), Setting(1, 20_000))
     kinds = {(each.coarse, each.number) for each in bench.settings(False)}
@@ -116,11 +107,6 @@ def test_every_claim_has_a_verdict(bench: HeatmapBench) -> None:
     assert report.row("heatmaps-flat").verdict == "does not hold"
     assert all(row.cells for row in report.rows)
     assert {row.paper for row in report.rows} == {"heatmaps-2022"}
-
-
-def test_one_seed_has_no_standard_error() -> None:
-    with pytest.raises(InputError, match="2 or more"):
-        HeatmapBench(seeds=1)
 
 
 def test_the_command_lists_and_refuses(capsys: pytest.CaptureFixture[str]) -> None:

@@ -64,14 +64,12 @@ def test_a_matrix_of_nobody_or_of_users_is_refused() -> None:
     st.integers(0, 2**64 - 1),
 )
 def test_a_vector_adds_up_to_s(visits: list[int], places: int, word: int) -> None:
-    starts = np.array([0, len(visits)])
     words = np.array([word], dtype=np.uint64)
-    value = rounded(np.array(visits), starts, places, words)
+    value = rounded(np.array(visits), np.array([0, len(visits)]), places, words)
     assert value.sum() == places
     assert value.min() >= 0
     # Every share is its visits' to the whole number below or above.
-    exact = places * np.array(visits) / sum(visits)
-    assert np.all(np.abs(value - exact) < 1 + 1e-6)
+    assert np.all(np.abs(value - places * np.array(visits) / sum(visits)) < 1 + 1e-6)
 
 
 @pytest.mark.statistical
@@ -223,22 +221,22 @@ def test_tables_that_do_not_fit_are_refused(
         People.from_frame(table(**columns), grid, **asked)
 
 
+@pytest.mark.parametrize("cells", [[64], [-2], [], [0.5]])
+def test_cells_that_do_not_fit_are_refused(cells: list[float]) -> None:
+    with pytest.raises(InputError):
+        People(np.array(cells), GRID)
+
+
 @pytest.mark.parametrize(
-    ("cells", "named"),
+    "named",
     [
-        ([64], {}),
-        ([-2], {}),
-        ([], {}),
-        ([0.5], {}),
-        ([1, 2], {"offsets": [0, 1]}),
-        ([1, 2], {"offsets": [0, 2, 1, 2]}),
-        ([1, 2], {"offsets": [0, 2], "visits": [1, 0]}),
-        ([1, 2], {"offsets": [0, 2], "visits": [2**40, 1]}),
-        ([1, 2], {"answer": [True]}),
+        {"offsets": [0, 1]},
+        {"offsets": [0, 2, 1, 2]},
+        {"offsets": [0, 2], "visits": [1, 0]},
+        {"offsets": [0, 2], "visits": [2**40, 1]},
+        {"answer": [True]},
     ],
 )
-def test_people_that_do_not_fit_are_refused(
-    cells: list[float], named: dict[str, list[int]]
-) -> None:
+def test_people_that_do_not_fit_are_refused(named: dict[str, list[int]]) -> None:
     with pytest.raises(InputError):
-        People(np.array(cells), GRID, **{k: np.array(v) for k, v in named.items()})
+        People(np.array([1, 2]), GRID, **{name: np.array(value) for name, value in named.items()})

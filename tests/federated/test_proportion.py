@@ -15,7 +15,6 @@ from explorer.federated.calibration import epsilon_of
 from explorer.federated.mechanism import Federated
 from explorer.federated.people import People
 from explorer.federated.proportion import enough, fieller, proportion
-from explorer.grid.grid import Grid
 from explorer.points.matrix import FrequencyMatrix
 from explorer.privacy.ledger import Ledger
 from explorer.releases.quarters import separate
@@ -86,11 +85,6 @@ def test_a_count_below_0_is_no_more_certain_than_0(noise: float) -> None:
         assert low[0] < 1
 
 
-def test_nobody_says_nothing() -> None:
-    low, high = fieller(np.array([0.0, -5.0]), np.array([0.0, 2.0]), 3.0)
-    assert (low.tolist(), high.tolist()) == ([0.0, 0.0], [1.0, 1.0])
-
-
 @pytest.mark.parametrize("noise", [0.5, 10.0, 100.0])
 @pytest.mark.parametrize("width", [0.02, 0.1])
 def test_enough_people_keep_the_width(width: float, noise: float) -> None:
@@ -140,15 +134,6 @@ def test_intervals_hold_what_they_should(people: People) -> None:
     assert max(widths) < 0.2
 
 
-def test_a_narrower_width_makes_fewer_cells(people: People) -> None:
-    cells = [
-        len(proportion(people, 1.0, width=width, rng=1, mode="summed").yes)
-        for width in (0.03, 0.1, 0.3)
-    ]
-    assert cells == sorted(cells)
-    assert cells[0] < cells[2]
-
-
 def test_the_table_tiles_the_map_and_the_budget_is_spent(people: People) -> None:
     found = proportion(people, 0.5, number=20_000, rng=1, mode="summed")
     frame = found.table()
@@ -194,12 +179,3 @@ def test_what_is_refused_is_not_booked(
     with pytest.raises(InputError, match=sentence):
         proportion(people, **how, ledger=ledger, people_are_public=True)
     assert ledger.spent(people.key) == 0
-
-
-def test_people_with_answers_share_the_key_of_people() -> None:
-    cells = np.array([3, 1, 2, 1])
-    grid = Grid.cells(2)
-    plain = People(cells, grid)
-    assert plain.proportion(np.array([1, 0, 0, 1])).key == plain.key
-    assert People(cells[::-1].copy(), grid).key == plain.key
-    assert People(cells[:3], grid).key != plain.key

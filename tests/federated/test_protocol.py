@@ -30,17 +30,6 @@ def test_several_places_need_more_bits() -> None:
     assert many.sd(4.0) == 2 * many.sigma
 
 
-def test_numbers_of_numpy_are_numbers() -> None:
-    kinds = Protocol(np.int64(100), np.float64(0.1), np.float32(0.0))  # type: ignore[arg-type]
-    assert kinds == Protocol(100, 0.1, 0.0)
-
-
-def test_everybody_stays_a_neighbour_in_a_shard_of_one_more() -> None:
-    nobody_fails = Protocol(shard=5, dropped=0.0, corrupt=0.0)
-    assert nobody_fails.round(9, to_units(1.0), 4).degree == 4
-    assert nobody_fails.round(8, to_units(1.0), 4).degree == 3
-
-
 def test_corrupt_people_never_reach_the_threshold_of_a_round() -> None:
     """All of a small shard are neighbours: as many shares as there are corrupt ones are known."""
     made, refused = 0, 0

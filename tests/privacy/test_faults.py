@@ -20,6 +20,7 @@ from explorer.privacy.curator import Curator
 from explorer.privacy.drawn import AFTER_SAVING, DrawnReleases
 from explorer.privacy.ledger import Ledger
 from explorer.releases.release import Release
+from tests.privacy.test_ledger_file import another, gone
 
 ROOT = Path(__file__).resolve().parents[2]
 MATRIX = FrequencyMatrix.from_array(np.random.default_rng(3).integers(0, 9, (8, 8)))
@@ -108,30 +109,17 @@ def test_a_draw_that_is_killed_at_any_moment_is_booked_once_or_not_at_all(tmp_pa
         assert len(ledger.rows()) == 2, name
 
 
-# A ledger that is harmed while a release is drawn.
+HARMS: list[Callable[[Path], object]] = [
+    lambda path: path.write_bytes(b""),
+    lambda path: path.write_bytes(path.read_bytes()[:-100]),
+    gone,
+    another,
+]
 
 
-def _emptied(path: Path) -> None:
-    path.write_bytes(b"")
-
-
-def _cut(path: Path) -> None:
-    path.write_bytes(path.read_bytes()[:-100])
-
-
-def _gone(path: Path) -> None:
-    path.unlink()
-
-
-def _exchanged(path: Path) -> None:
-    other = path.with_name("other")
-    Ledger(other).book("else", 1, "htf")
-    other.replace(path)
-
-
-@pytest.mark.parametrize("harm", [_emptied, _cut, _gone, _exchanged])
+@pytest.mark.parametrize("harm", HARMS, ids=["emptied", "cut", "gone", "exchanged"])
 def test_a_ledger_that_is_harmed_during_a_draw_takes_nothing_away_and_books_nothing_more(
-    tmp_path: Path, harm: Callable[[Path], None]
+    tmp_path: Path, harm: Callable[[Path], object]
 ) -> None:
     ledger = Ledger(tmp_path / "ledger.sqlite3", population="riders")
     copies = []
@@ -154,9 +142,6 @@ def test_a_ledger_that_is_harmed_during_a_draw_takes_nothing_away_and_books_noth
     # The right file is brought back: what was drawn is in it, once.
     ledger.path.write_bytes(copies[0])
     assert [row.units for row in ledger.rows()] == [25 * 10**10]
-
-
-# Disks and clocks.
 
 
 @linux

@@ -86,17 +86,12 @@ def test_a_refused_release_is_booked_with_what_it_has_spent(tmp_path: Path) -> N
     assert [row.mechanism for row in ledger.rows(KEY)] == ["mkm"]
 
 
-def _book_in_child(path: str) -> None:
-    Ledger(path).book(KEY, 1, "htf")
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="forks")
 def test_a_fork_may_go_on_with_the_ledger(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "l")
     ledger.book(KEY, 1, "htf")
-    child = multiprocessing.get_context("fork").Process(
-        target=_book_in_child, args=(str(ledger.path),)
-    )
+    fork = multiprocessing.get_context("fork")
+    child = fork.Process(target=lambda: Ledger(ledger.path).book(KEY, 1, "htf"))
     child.start()
     child.join(30)
     assert child.exitcode == 0
@@ -104,47 +99,42 @@ def test_a_fork_may_go_on_with_the_ledger(tmp_path: Path) -> None:
     assert ledger.spent(KEY) == 3
 
 
-class Stops(Uniform):
-    """Fails where the first noise of the data would be drawn, not where it is compiled."""
-
-    def plan(self, curator: Curator) -> Estimate:
-        if curator.shape != matrix().shape:
-            return super().plan(curator)
-        raise RuntimeError("stopped")
+def matrix(seed: int = 0) -> FrequencyMatrix:
+    return FrequencyMatrix.from_array(np.random.default_rng(seed).integers(0, 9, (8, 8)))
 
 
-class Keeps(Uniform):
-    """Is refused with next to nothing spent, and keeps its curator."""
+class Fails(Uniform):
+    """Fails on the data, not where it is compiled: after a draw of 5 units, or before any."""
+
+    error: Exception
 
     def plan(self, curator: Curator) -> Estimate:
         if curator.shape != matrix().shape:
             return super().plan(curator)
         type(self).kept = curator, curator.open()
-        curator.count(self.kept[1], 5, "first")
-        raise InputError("Nobody could make a map of these.")
-
-
-def test_a_refused_plan_cannot_go_on_with_what_is_given_back(tmp_path: Path) -> None:
-    ledger, data = Ledger(tmp_path / "l"), matrix()
-    with pytest.raises(InputError, match="Nobody"):
-        Keeps(epsilon=0.25).release(data, ledger=ledger)
-    assert ledger.spent(data.key) == 5
-    curator, root = Keeps.kept
-    with pytest.raises(BudgetExceeded, match="closed"):
-        curator.count(root, 1, "rest")
-    with pytest.raises(BudgetExceeded, match="closed"):
-        curator.privtree(root, 1)
-
-
-def matrix(seed: int = 0) -> FrequencyMatrix:
-    return FrequencyMatrix.from_array(np.random.default_rng(seed).integers(0, 9, (8, 8)))
+        if isinstance(self.error, InputError):
+            curator.count(self.kept[1], 5, "first")
+        raise self.error
 
 
 def test_a_release_is_booked_before_its_noise_is_drawn(tmp_path: Path) -> None:
     ledger, data = Ledger(tmp_path / "l"), matrix()
+    Fails.error = RuntimeError("stopped")
     with pytest.raises(RuntimeError, match="stopped"):
-        Stops(epsilon=0.25).release(data, ledger=ledger)
+        Fails(epsilon=0.25).release(data, ledger=ledger)
     assert ledger.spent(data.key) == to_units(0.25)
+
+
+def test_a_refused_plan_cannot_go_on_with_what_is_given_back(tmp_path: Path) -> None:
+    ledger, data = Ledger(tmp_path / "l"), matrix()
+    Fails.error = InputError("No map of these.")
+    with pytest.raises(InputError, match="No map"):
+        Fails(epsilon=0.25).release(data, ledger=ledger)
+    assert ledger.spent(data.key) == 5
+    curator, root = Fails.kept
+    for go_on in (lambda: curator.count(root, 1, "rest"), lambda: curator.privtree(root, 1)):
+        with pytest.raises(BudgetExceeded, match="closed"):
+            go_on()
 
 
 def test_a_release_over_the_cap_is_refused(tmp_path: Path) -> None:

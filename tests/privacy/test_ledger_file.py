@@ -7,7 +7,6 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -58,9 +57,6 @@ def refused(ledger: Ledger, why: str) -> None:
     assert (ledger.path.read_bytes() if ledger.path.is_file() else None) == before
 
 
-# Names that keep nothing.
-
-
 @pytest.mark.parametrize("name", [":memory:", "", "file::memory:", "file:x?mode=memory"])
 def test_names_by_which_nothing_is_kept_are_refused(name, monkeypatch) -> None:
     with pytest.raises(InputError, match="keeps nothing"):
@@ -84,9 +80,6 @@ def test_a_relative_name_is_one_file_or_refused(tmp_path, monkeypatch) -> None:
         default_path()
 
 
-# Files that are none.
-
-
 def test_an_emptied_file_is_no_fresh_ledger(ledger) -> None:
     ledger.path.write_bytes(b"")
     refused(ledger, "it was emptied")
@@ -101,18 +94,15 @@ def test_a_cut_file_is_refused_wherever_it_is_cut(ledger) -> None:
     assert ledger.spent(KEY) == 55
 
 
-def test_another_database_is_no_ledger(tmp_path) -> None:
-    for number, statement in enumerate(
-        ["CREATE TABLE notes (a)", "CREATE TABLE spends (id, units)", "PRAGMA application_id = 1"]
-    ):
-        other = Ledger(tmp_path / f"other {number}")
-        with closing(sqlite3.connect(other.path)) as connection:
-            connection.execute("PRAGMA user_version = 3")
-            connection.execute(statement)
-        refused(other, "no ledger")
+@pytest.mark.parametrize(
+    "statement",
+    ["CREATE TABLE notes (a)", "CREATE TABLE spends (id, units)", "PRAGMA application_id = 1"],
+)
+def test_another_database_is_no_ledger(tmp_path, statement) -> None:
+    other = Ledger(tmp_path / "other")
+    run(other, "PRAGMA user_version = 3", statement)
+    refused(other, "no ledger")
 
-
-# Rows that are not what was booked.
 
 FORGERIES: list[tuple[str, ...]] = [
     ("UPDATE spends SET units = 1 WHERE number = 1",),
@@ -144,35 +134,33 @@ def test_rows_that_were_changed_removed_or_moved_are_noticed(ledger, statements)
     refused(ledger, "cannot be used")
 
 
-def _gone(path: Path) -> None:
+def gone(path: Path) -> None:
     path.unlink()
+    for beside in path.parent.glob(f"{path.name}?*"):
+        beside.unlink()
 
 
-def _older(path: Path) -> None:
+def older(path: Path) -> None:
     shutil.copyfile(path.with_name("older"), path)
 
 
-def _another(path: Path) -> None:
+def another(path: Path) -> None:
     other = Ledger(path.with_name("another"))
     for _ in range(9):
         other.book("b" * 64, 1, "htf")
     other.path.replace(path)
 
 
-@pytest.mark.parametrize(
-    ("exchange", "why"),
-    [(_gone, "is gone"), (_older, "an older copy"), (_another, "another ledger")],
-)
-def test_a_file_that_is_exchanged_under_a_running_program(
-    ledger: Ledger, exchange: Callable[[Path], None], why: str
-) -> None:
+#: How a file is exchanged, and what is said of it; "older" is a copy beside it.
+EXCHANGES = [(gone, "is gone"), (older, "an older copy"), (another, "another ledger")]
+
+
+@pytest.mark.parametrize(("exchange", "why"), EXCHANGES)
+def test_a_file_that_is_exchanged_under_a_running_program(ledger, exchange, why: str) -> None:
     shutil.copyfile(ledger.path, ledger.path.with_name("older"))
     ledger.book(KEY, 5, "htf")
     exchange(ledger.path)
     refused(ledger, why)
-
-
-# Faults of machines.
 
 
 def test_a_locked_file_is_a_sentence(ledger, monkeypatch) -> None:
@@ -232,22 +220,17 @@ def test_a_clock_that_goes_back_a_day_books_in_order_and_says_so(
     assert "set the clock" in caplog.text
 
 
-# Older ledgers.
-
-
 def test_an_older_ledger_is_taken_over_once_and_said(tmp_path, caplog) -> None:
     path = tmp_path / "old"
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute(
-            "CREATE TABLE spends (id INTEGER PRIMARY KEY, dataset TEXT NOT NULL, time TEXT NOT "
-            "NULL, mechanism TEXT NOT NULL, units INTEGER NOT NULL CHECK (units > 0), what TEXT "
-            "NOT NULL)"
-        )
-        connection.executemany(
-            "INSERT INTO spends VALUES (?, ?, '2026-01-01T00:00:00.000+00:00', 'htf', ?, 'w')",
-            [(1, KEY, 7), (4, "b" * 64, 8), (5, KEY, 9)],
-        )
     ledger = Ledger(path, cap=20e-12)
+    rows = [(1, KEY, 7), (4, "b" * 64, 8), (5, KEY, 9)]
+    run(
+        ledger,
+        "CREATE TABLE spends (id INTEGER PRIMARY KEY, dataset TEXT NOT NULL, time TEXT NOT NULL, "
+        "mechanism TEXT NOT NULL, units INTEGER NOT NULL CHECK (units > 0), what TEXT NOT NULL)",
+        *(f"INSERT INTO spends VALUES ({number}, '{key}', '2026-01-01T00:00:00.000+00:00', 'htf', "
+          f"{units}, 'w')" for number, key, units in rows),
+    )  # fmt: skip
     with caplog.at_level(logging.WARNING):
         assert ledger.spent(KEY) == 16
         assert ledger.spent("b" * 64) == 8
@@ -259,9 +242,6 @@ def test_an_older_ledger_is_taken_over_once_and_said(tmp_path, caplog) -> None:
         Ledger(path, cap=20e-12, population="Riders").book(KEY, 5, "htf")
     run(ledger, "UPDATE spends SET units = 1 WHERE number = 1")
     refused(ledger, "row 1 was changed")
-
-
-# Populations and tokens.
 
 
 def test_a_population_has_one_cap_over_all_that_is_counted_of_it(tmp_path) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from explorer.privacy.ledger import Ledger
-from tests.privacy.test_ledger_file import forget
+from tests.privacy.test_ledger_file import EXCHANGES, forget, gone
 
 #: One process: prints what was spent then, or why nothing was booked.
 BOOK = """
@@ -48,32 +48,12 @@ def book(epsilon: float, key: str = "k") -> str:
     return started("-c", BOOK, key, str(epsilon)).strip()
 
 
-def older(path: Path) -> None:
-    shutil.copyfile(path.with_name("copy"), path)
-
-
-def gone(path: Path) -> None:
-    path.unlink()
-    for each in path.parent.iterdir():
-        each.unlink()
-
-
-def another(path: Path) -> None:
-    other = Ledger(path.with_name("another"))
-    for _ in range(3):
-        other.book("k", 1, "htf")
-    other.path.replace(path)
-
-
-EXCHANGES = [(older, "an older copy"), (gone, "is gone"), (another, "another ledger")]
-
-
 @pytest.mark.parametrize(("exchange", "why"), EXCHANGES)
 def test_what_was_exchanged_between_two_starts_draws_nothing_until_it_is_accepted(
     path: Path, exchange: Callable[[Path], None], why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert book(0.1) == "spent 0.1"
-    shutil.copyfile(path, path.with_name("copy"))
+    shutil.copyfile(path, path.with_name("older"))
     assert book(0.8) == "spent 0.9"
     exchange(path)
     before = path.read_bytes() if path.exists() else None

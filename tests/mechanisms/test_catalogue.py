@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from explorer import (
     HB,
     FrequencyMatrix,
-    Hierarchy,
     KDCell,
     KDHybrid,
     KDStandard,
@@ -66,13 +65,6 @@ def test_kd_cell_reads_the_data_again_for_its_counts():
     a, b = (run(KDCell(epsilon=5), m, NoNoise())[0] for m in (matrix, moved))
     assert b.total - a.total == pytest.approx(50 * 32)
     assert [stage for stage, _ in a.elsewhere] == ["total", "grid"]
-
-
-def test_hierarchy_has_the_levels_it_says():
-    release, _ = run(Hierarchy(grid_size=16, branching=2, levels=3), city(), PreviewNoise(1))
-    sizes = np.bincount(release.tree.depth)
-    assert sizes.tolist() == [1, 16, 64, 256]
-    assert {row.stage for row in release.ledger} == {"grid 1", "grid 2", "grid 3"}
 
 
 def test_branching_of_hb():
@@ -159,12 +151,3 @@ def test_privtree_publishes_no_score_and_charges_its_structure_once():
     structure = release.ledger[0]
     assert structure.composition == "PrivTree's proof"
     assert structure.epsilon == 0.5
-
-
-def test_privtree_goes_deep_only_where_people_are():
-    release = PrivTree(epsilon=1).release(city(), rng=1)
-    matrix = city()
-    cells = np.prod(release.upper - release.lower, axis=1)
-    density = matrix.count(release.lower, release.upper) / cells
-    assert cells[density > 5].mean() * 10 < cells[density < 0.1].mean()
-    assert release.counts.min() < 0

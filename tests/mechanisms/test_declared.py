@@ -27,15 +27,6 @@ def test_signature_and_docstring_name_every_parameter(kind: type) -> None:
     assert kind.param.epsilon.doc.split()[0] in inspect.getdoc(kind)
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.key)
-def test_help_says_what_epsilon_is_before_any_formula(kind: type) -> None:
-    said = " ".join(inspect.getdoc(kind).split())
-    plain = said.index("at most e^epsilon times as likely")
-    formulas = [said.find(each) for each in ("Eq. ", "erratum", "errata", "Algorithm ")]
-    assert all(plain < at for at in formulas if at >= 0)
-    assert said.count("Raises ------") == 1
-
-
 def test_epsilon_may_stand_first() -> None:
     assert HTF(0.5) == HTF(epsilon=0.5)
     assert Country(0.7).epsilon == 0.7

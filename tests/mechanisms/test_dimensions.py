@@ -74,14 +74,6 @@ def test_a_replay_on_a_neighbour_finds_no_more_than_epsilon(kind, crowd) -> None
         assert not loss.exceeds(to_units(0.5))
 
 
-def test_trees_go_deep_where_people_are(crowd) -> None:
-    for kind in (PrivTree, Mosaic):
-        release = kind(epsilon=1.0).release(crowd, rng=1)
-        lower, upper = release.lower, release.upper
-        held = ((lower <= (1, 2, 0, 3)) & (upper > (1, 2, 0, 3))).all(axis=1)
-        assert np.prod(upper[held] - lower[held]) == 1
-
-
 @pytest.mark.parametrize(
     "kind", [each for each in all_mechanisms().values() if 4 not in each.dimensions]
 )

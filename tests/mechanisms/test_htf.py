@@ -171,12 +171,6 @@ def test_a_total_split_budget_is_shared_by_the_levels():
     assert np.array_equal(level.counts, total.release(city(), rng=1).counts)
 
 
-def test_parameters_without_effect_are_not_offered():
-    assert "stop_factor" not in HTF().relevant()
-    assert {"T", "split_budget"}.isdisjoint(HTF(split_rule="middle").relevant())
-    assert "height_budget" not in HTF(height=3).relevant()
-
-
 @pytest.mark.statistical
 def test_claimed_noise_of_leaves_is_the_noise_of_their_draws():
     matrix = city()

@@ -71,24 +71,10 @@ def test_only_opendp_makes_a_release():
     assert not explorer.Uniform().release([[19_954]]).preview
 
 
-@pytest.mark.parametrize("huge", [10**400, -(10**400)])
-def test_numbers_of_hundreds_of_digits_are_refused(huge):
-    with pytest.raises(InputError):
-        explorer.HTF(epsilon=huge)
-    with pytest.raises(InputError):
-        explorer.HTF(T=huge)
-
-
 @pytest.mark.parametrize("setting", ["abc", "nan", "-1", "0.05", "inf"])
 def test_an_impossible_largest_epsilon_is_refused(setting):
     with pytest.raises(InputError, match="EXPLORER_MAX_EPSILON"):
         largest_epsilon(setting)
-
-
-def test_registry_has_the_names_of_the_papers():
-    assert list(all_mechanisms())[:6] == ["identity", "uniform", "ug", "ag", "quadtree", "htf"]
-    with pytest.raises(InputError, match="choose one of identity"):
-        mechanism("kd")
 
 
 @pytest.mark.parametrize("kind", ALL)
@@ -97,7 +83,9 @@ def test_every_mechanism_is_a_name_of_the_package(kind):
     assert kind.__name__ in explorer.__all__
 
 
-@pytest.mark.parametrize("epsilon", [0, -5, 1e-12, math.nan, math.inf, 11, 1e9, "0.1", None, True])
+@pytest.mark.parametrize(
+    "epsilon", [0, -5, 1e-12, math.nan, math.inf, 11, 1e9, 10**400, "0.1", None, True]
+)
 def test_impossible_epsilons_are_refused_in_a_sentence(epsilon):
     with pytest.raises(InputError, match=r"Epsilon is .*: give a number, 0\.000001 to 10\."):
         explorer.HTF(epsilon=epsilon)
@@ -150,24 +138,26 @@ def test_what_is_called_a_release_is_booked_and_nothing_else(tmp_path) -> None:
         assert ledger.spent(counts.key) == (0 if made.preview else to_units(0.1))
 
 
-@pytest.mark.parametrize("mechanism", [Identity(), QuadTree(), QuadTree(height=9)])
-def test_too_many_parts_are_one_sentence_before_anything_is_booked(mechanism, tmp_path) -> None:
-    trips = TripMatrix.from_coordinates([[1, 2, 3, 4]], [512, 512])
+@pytest.mark.parametrize(
+    ("side", "mechanism", "words"),
+    [
+        *((512, made, "would publish 68,719,476,736 numbers")
+          for made in (Identity(), QuadTree(), QuadTree(height=9))),
+        # 2^24 parts, as many as a preview may have.
+        *((64, made, "16,777,216 numbers .* 4,194,304 .* in a release")
+          for made in (Identity(), QuadTree(), QuadTree(height=6))),
+    ],
+)  # fmt: skip
+def test_too_many_parts_are_one_sentence_before_anything_is_booked(
+    side, mechanism, words, tmp_path
+) -> None:
+    trips = TripMatrix.from_coordinates([[1, 2, 3, 4]], [side, side])
     ledger = Ledger(tmp_path / "ledger.json")
-    with pytest.raises(InputError, match=r"would publish 68,719,476,736 numbers"):
+    with pytest.raises(InputError, match=words):
         mechanism.release(trips, ledger=ledger)
     assert ledger.spent(trips.key) == 0
-    small = QuadTree(height=3).release(trips, rng=1)
-    assert small.n_leaves == 8**4
-
-
-@pytest.mark.parametrize("mechanism", [Identity(), QuadTree(), QuadTree(height=6)])
-def test_a_release_of_trips_has_fewer_parts_than_a_preview(mechanism, tmp_path) -> None:
-    # 2^24 parts, as many as a preview may have.
-    trips, ledger = TripMatrix.from_coordinates([[1, 2, 3, 4]], [64, 64]), Ledger(tmp_path / "l")
-    with pytest.raises(InputError, match=r"16,777,216 numbers .* 4,194,304 .* in a release"):
-        mechanism.release(trips, ledger=ledger)
-    assert ledger.spent(trips.key) == 0
-    mechanism._check_size(trips.shape, preview=True)
-    # Maps keep their limit.
-    mechanism._check_size((4096, 4096), preview=False)
+    assert QuadTree(height=3).release(trips, rng=1).n_leaves == 8**4
+    if side == 64:
+        mechanism._check_size(trips.shape, preview=True)
+        # Maps keep their limit.
+        mechanism._check_size((4096, 4096), preview=False)

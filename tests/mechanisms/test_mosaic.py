@@ -118,14 +118,6 @@ def test_the_total_is_nearly_unbiased(epsilon, most):
     assert abs(error.mean()) < (most + 3 * 0.082) * error.std()
 
 
-def test_dense_parts_are_finer_than_empty_ones():
-    release = Mosaic(epsilon=1.0).release(city(), rng=1)
-    cells = np.prod(release.upper - release.lower, axis=1)
-    full = release.counts / cells > 5
-    assert np.median(cells[full]) < np.median(cells[~full]) / 2
-    assert np.all(release.counts >= 0)
-
-
 @pytest.mark.parametrize("shape", [(1, 1), (1, 2), (1, 9), (7, 1), (5, 5), (3, 50), (100, 37)])
 @pytest.mark.parametrize("inference", Mosaic.param["inference"].objects)
 def test_sides_of_any_length_are_cut_and_every_path_spends_epsilon(shape, inference):

@@ -7,10 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from explorer import AG, HTF, Identity, Privlet
 from explorer.releases.checks import check_tree, children_tile
 from explorer.releases.tree import Tree
-from tests.helpers import city
 from tests.releases.test_tree import SHAPES, random_tree
 
 
@@ -20,11 +18,6 @@ def test_divided_domains_of_any_dimension_are_taken(shape: tuple[int, ...]) -> N
         tree = random_tree(np.random.default_rng(seed), shape)
         # Random trees are split in any order; files have siblings side by side, as these do.
         check_tree(tree, shape)
-
-
-@pytest.mark.parametrize("mechanism", [AG(), HTF(), Identity(), Privlet()])
-def test_trees_of_mechanisms_are_taken(mechanism) -> None:
-    check_tree(mechanism.release(city((20, 27)), rng=1).tree, (20, 27))
 
 
 def four(boxes: list[list[list[int]]]) -> tuple[np.ndarray, ...]:

@@ -107,16 +107,9 @@ def test_axes_that_are_not_there(axes: tuple[int, ...]) -> None:
 
 def test_more_cells_than_can_be_summed_are_refused() -> None:
     wide = TripDomain((Grid.cells(1000), Grid.cells(1000)))
-    tree = Tree(
-        np.zeros((1, 4), dtype=np.int64),
-        np.array([wide.shape]),
-        np.array([-1]),
-        np.array([1e6]),
-        np.ones(1),
-        (),
-        np.zeros((1, 0), dtype=np.int64),
-        np.zeros((1, 0)),
-    )
+    none, one = np.zeros((1, 4), dtype=np.int64), np.ones(1)
+    tree = Tree(none, np.array([wide.shape]), np.array([-1]), 1e6 * one, one, (), none[:, :0],
+                np.zeros((1, 0)))  # fmt: skip
     release = Release.from_tree(
         tree, domain=wide, ledger=[], mechanism="x", parameters={}, units=1, preview=True
     )

@@ -123,12 +123,6 @@ def test_the_total_of_adaptive_grids_is_unbiased(epsilon):
     assert abs(error) < 4 * np.std(totals) / np.sqrt(len(totals))
 
 
-def test_a_leaf_without_a_draw_is_refused():
-    record = transcript([-1, 0, 0], [1.0, 2.0, np.nan], [1.0, 1.0, 1.0])
-    with pytest.raises(ValueError, match="never measured"):
-        inference.least_squares(record)
-
-
 @pytest.mark.statistical
 @pytest.mark.parametrize("stop_count", [10, 50])
 def test_least_squares_over_a_tree_that_stopped_itself_is_unbiased(stop_count):

@@ -44,9 +44,10 @@ def boxes_of_cells(rng, number=300):
     boxes, slices = [], []
     for _ in range(number):
         box, where = [], []
-        for rows, cols in SHAPES:
-            top, bottom = sorted(rng.choice(rows + 1, 2, replace=False))
-            left, right = sorted(rng.choice(cols + 1, 2, replace=False))
+        for sides in SHAPES:
+            (top, bottom), (left, right) = (
+                sorted(rng.choice(side + 1, 2, replace=False)) for side in sides
+            )
             box += [left, top, right, bottom]
             where += [slice(top, bottom), slice(left, right)]
         boxes.append(box)
@@ -122,28 +123,19 @@ def test_chances_are_floored_and_an_empty_map_is_even() -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"lower": np.array([[0, 0], [1, 0]])},
-        {"upper": np.array([[2, 3], [5, 3]])},
-        {"lower": np.array([[0, 0], [0, 0]]), "upper": np.array([[2, 3], [2, 3]])},
-        {"counts": np.array([1.0, -1.0])},
-        {"counts": np.array([1.0, np.nan])},
-        {"counts": np.ones(3)},
-        {"counts": np.array([1e308, 1e308])},
-        {"counts": np.array([np.inf, 1.0])},
-        {"counts": np.ones((2, 1))},
-        {"counts": np.ones(2, dtype=np.float32)},
-        {"lower": np.array([[0.0, 0.0], [2.0, 0.0]])},
+        {"lower": [[0, 0], [1, 0]]},
+        {"upper": [[2, 3], [5, 3]]},
+        {"lower": [[0, 0], [0, 0]], "upper": [[2, 3], [2, 3]]},
+        {"lower": [[0.0, 0.0], [2.0, 0.0]]},
+        *({"counts": counts} for counts in ([1.0, -1.0], [1.0, np.nan], np.ones(3), [1e308, 1e308],
+          [np.inf, 1.0], np.ones((2, 1)), np.ones(2, dtype=np.float32))),
     ],
-)
+)  # fmt: skip
 def test_what_is_no_map_is_refused(change) -> None:
-    good = {
-        "lower": np.array([[0, 0], [2, 0]]),
-        "upper": np.array([[2, 3], [4, 3]]),
-        "counts": np.ones(2),
-    }
-    PlaceMap((4, 3), **good)
+    good = {"lower": [[0, 0], [2, 0]], "upper": [[2, 3], [4, 3]], "counts": np.ones(2)}
+    PlaceMap((4, 3), *map(np.asarray, good.values()))
     with pytest.raises(ValueError, match=r"map"):
-        PlaceMap((4, 3), **(good | change))
+        PlaceMap((4, 3), *map(np.asarray, (good | change).values()))
 
 
 def test_a_file_gives_back_the_same_release(release, tmp_path) -> None:
@@ -194,33 +186,38 @@ def _bomb(maps):
     return maps | {"leaves": b64encode(raw.getvalue()).decode()}
 
 
+REPACKED = [
+    ("counts 1", lambda v: -1 - v),
+    ("counts 0", lambda v: v * np.nan),
+    ("counts 0", lambda v: v + 1),
+    ("counts 0", lambda v: v + 1e300),
+    ("counts 1", lambda v: v[None]),
+    ("upper 1", lambda v: v + 2**62),
+    ("upper 1", lambda v: v + 1),
+    ("lower 0", lambda v: v[1:]),
+]
+
+
 @pytest.mark.parametrize(
     "change",
     [
-        lambda facts: facts | {"maps": _repacked(facts["maps"], "counts 1", lambda v: -1 - v)},
-        lambda facts: facts | {"maps": _repacked(facts["maps"], "counts 0", lambda v: v * np.nan)},
-        lambda facts: facts | {"maps": _repacked(facts["maps"], "counts 0", lambda v: v + 1)},
-        lambda facts: facts | {"maps": _repacked(facts["maps"], "counts 0", lambda v: v + 1e300)},
-        lambda facts: facts | {"maps": _repacked(facts["maps"], "counts 1", lambda v: v[None])},
-        lambda facts: facts | {"maps": _repacked(facts["maps"], "upper 1", lambda v: v + 2**62)},
-        lambda facts: facts | {"maps": _repacked(facts["maps"], "upper 1", lambda v: v + 1)},
-        lambda facts: facts | {"maps": _repacked(facts["maps"], "lower 0", lambda v: v[1:])},
-        lambda facts: facts | {"maps": facts["maps"] | {"key": "0" * 64}},
-        lambda facts: facts | {"maps": _bomb(facts["maps"])},
-        lambda facts: facts | {"maps": {}},
-        lambda facts: facts | {"maps": None},
-        lambda facts: {name: value for name, value in facts.items() if name != "maps"},
-        lambda facts: facts | {"inside": "interpolated"},
-        lambda facts: facts | {"format": 2},
+        *(lambda facts, each=each: {"maps": _repacked(facts["maps"], *each)} for each in REPACKED),
+        lambda facts: {"maps": facts["maps"] | {"key": "0" * 64}},
+        lambda facts: {"maps": _bomb(facts["maps"])},
+        lambda _: {"maps": {}},
+        lambda _: {"maps": None},
+        lambda _: {"inside": "interpolated"},
+        lambda _: {"format": 2},
+        lambda facts: facts.pop("maps") and {},
     ],
 )
 def test_damaged_maps_are_refused_in_a_sentence(release, tmp_path, change) -> None:
     path = tmp_path / "trips.parquet"
     release.save(path)
     table = pq.read_table(path)
-    metadata = dict(table.schema.metadata)
-    facts = change(json.loads(metadata[b"dp-explorer"]))
-    metadata[b"dp-explorer"] = json.dumps(facts).encode()
+    facts = json.loads(table.schema.metadata[b"dp-explorer"])
+    facts |= change(facts)
+    metadata = {**table.schema.metadata, b"dp-explorer": json.dumps(facts).encode()}
     pq.write_table(table.replace_schema_metadata(metadata), path)
     with pytest.raises(InputError, match="is a release file but damaged"):
         Release.load(path)

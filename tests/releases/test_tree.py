@@ -102,6 +102,7 @@ def test_any_dimension_equals_naive_sums_and_dense_least_squares(shape, seed):
     covariance = np.linalg.inv(below.T @ (below * tree.precision[:, None]))
     counts = rng.integers(0, 50, len(leaves))
     exact = np.round(below @ counts).astype(np.int64)
+    assert tree.sd**2 == pytest.approx(np.diag(below @ covariance @ below.T), rel=1e-6)
     values, variances, touched = tree.integrate(boxes)
     spread, inside, cut = spread_exactly(tree, exact, boxes)
     for i, box in enumerate(boxes):

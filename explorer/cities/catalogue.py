@@ -110,7 +110,7 @@ def describe(table: Mapping[str, Any], folder: Path | None) -> City:
     if "boundary" in extent:
         extent["boundary"] = _beside(folder, extent["boundary"])
     cells = table.get("cells", 1024)
-    city = City(
+    return City(
         key=str(table.get("key") or re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")),
         title=title,
         description=str(table.get("description", "")),
@@ -121,9 +121,6 @@ def describe(table: Mapping[str, Any], folder: Path | None) -> City:
         columns=dict(columns),
         downloads=tuple(Download(**entry) for entry in table.get("download", [])),
     )
-    if not city.is_matrix and "boundary" not in extent:
-        declared_grid(extent, city.cells)  # refuses an extent that cannot be used
-    return city
 
 
 def _made_up() -> City:
@@ -176,7 +173,10 @@ def _described() -> Iterator[City]:
                 table.setdefault("key", path.name.removesuffix(_ENDING))
                 if "download" in table:
                     raise InputError("Only the catalogue downloads files; name one with 'file'.")
-                yield describe(table, folder)
+                city = describe(table, folder)
+                if not city.is_matrix and "boundary" not in city.extent:
+                    declared_grid(city.extent, city.cells)  # refuses an extent that cannot be used
+                yield city
             except (InputError, OSError, ValueError) as error:
                 warnings.warn(f"{path.name} is left out: {error}", stacklevel=3)
 

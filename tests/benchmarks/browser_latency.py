@@ -1,6 +1,6 @@
-"""How fast the page answers, measured in a real Chromium. A script, not a test:
+"""How fast the page follows its sliders, measured in a real Chromium. A script, not a test:
 
-    .venv/bin/python tests/benchmarks/browser_latency.py --city san-francisco
+    .venv/bin/python -m tests.benchmarks.browser_latency --city san-francisco
 
 It starts a warm server of its own, opens one page of 1366 x 768 and prints a table. Painted: from
 the key or mouse event in the page to the last canvas operation after it. Compute: the mechanism
@@ -24,9 +24,7 @@ from typing import Any
 import psutil
 from playwright.sync_api import Page, sync_playwright
 
-# Run as a script, beside its sibling and without a package around them.
-sys.path.insert(0, str(Path(__file__).parent))
-from units import median_seconds, unit
+from tests.benchmarks.conftest import median_seconds, unit
 
 ROOT = Path(__file__).resolve().parents[2]
 FLAGS = [
@@ -40,7 +38,7 @@ FLAGS = [
 ]
 # Notes when each kind of input happened and when the last canvas operation did.
 WATCH = """
-window.seen = {input: 0, paint: 0, paints: [], tags: [], row: 0, rows: 0}
+window.seen = {input: 0, paint: 0, paints: []}
 for (const kind of ["keydown", "mouseup", "click"])
   addEventListener(kind, () => { window.seen.input = performance.now() }, true)
 for (const name of ["drawImage", "stroke", "fill", "fillRect", "strokeRect", "fillText"]) {
@@ -48,25 +46,11 @@ for (const name of ["drawImage", "stroke", "fill", "fillRect", "strokeRect", "fi
   CanvasRenderingContext2D.prototype[name] = function (...args) {
     const result = plain.apply(this, args)
     const now = performance.now()
-    if (name === "fillText" && /\\d/.test(args[0])) window.seen.tags.push([now, args[0]])
     if (now - window.seen.paint > 4) window.seen.paints.push(now)
     window.seen.paint = now
     return result
   }
 }
-// When the table last had another number of rows than a frame before.
-const everywhere = root => [...root.querySelectorAll("*")].flatMap(
-  each => each.shadowRoot ? [each.shadowRoot, ...everywhere(each.shadowRoot)] : [])
-let roots = []
-const look = () => {
-  if (!roots.length || !roots[0].isConnected)
-    roots = everywhere(document).filter(each => each.querySelector("table.values tbody tr"))
-      .map(each => each.querySelector("table.values"))
-  const rows = roots[0]?.querySelectorAll("tbody tr").length ?? 0
-  if (rows !== window.seen.rows) [window.seen.rows, window.seen.row] = [rows, performance.now()]
-  requestAnimationFrame(look)
-}
-requestAnimationFrame(look)
 """
 
 
@@ -146,20 +130,6 @@ class Row:
         )
 
 
-def drag(page: Page, box: dict[str, float], a: tuple[float, float], b: tuple[float, float]) -> None:
-    """Drag over a map from ``a`` to ``b``, in parts of its width and height."""
-    x, y = (
-        (box["x"] + box["width"] * p[0] for p in (a, b)),
-        (box["y"] + box["height"] * p[1] for p in (a, b)),
-    )
-    (x0, x1), (y0, y1) = x, y
-    page.mouse.move(x0, y0)
-    page.mouse.down()
-    page.mouse.move((x0 + x1) / 2, (y0 + y1) / 2)
-    page.mouse.move(x1, y1)
-    page.mouse.up()
-
-
 def keys(page: Page, row: Row, name: str, times: int) -> None:
     """Press arrow keys on a slider, to and fro."""
     slider = page.get_by_role("slider", name=name, exact=True)
@@ -167,52 +137,6 @@ def keys(page: Page, row: Row, name: str, times: int) -> None:
     for i in range(times):
         key = "ArrowLeft" if i % 2 else "ArrowRight"
         row.measure(page, lambda key=key: page.keyboard.press(key), computed=True)
-
-
-def boxes(page: Page, make: Any, times: int) -> list[Row]:
-    """Draw, select, edit and delete boxes."""
-    drawn, chosen = make("box drawn, all painted"), make("row selected")
-    tagged, listed = make("box drawn: tags with its name"), make("box drawn: row")
-    edited, deleted = make("cell edited"), make("row deleted")
-    table = page.locator("table.values tbody tr")
-    for i in range(times):
-        place = page.get_by_role("img", name="Private map").bounding_box()
-        assert place is not None
-        at = 0.1 + 0.05 * i
-        drawn.measure(
-            page,
-            lambda at=at, place=place: drag(page, place, (at, at), (at + 0.1, at + 0.12)),
-            computed=False,
-        )
-        new = f"Q{table.count()}"
-        tagged.painted.append(
-            page.evaluate(
-                "name => seen.tags.find(([at, text]) => at > seen.input && text.includes(name))[0]"
-                " - seen.input",
-                new,
-            )
-        )
-        listed.painted.append(page.evaluate("seen.row - seen.input"))
-        last = table.last
-        last.scroll_into_view_if_needed()
-        chosen.measure(page, last.locator("td").nth(6).click, computed=False)
-        if not i:
-            page.get_by_role("switch", name="Edit places").click()
-            settle_idle(page)
-        box = last.locator("td[data-column='south km'] input")
-        box.click()
-        box.fill(str(float(box.input_value()) + 0.3))
-        settle(page)
-        edited.measure(page, lambda: page.keyboard.press("Enter"), computed=False)
-        deleted.measure(page, last.locator("[data-act=delete]").click, computed=False)
-        page.get_by_role("heading", name="Truth").scroll_into_view_if_needed()
-        settle_idle(page)
-    return [drawn, tagged, listed, chosen, edited, deleted]
-
-
-def settle_idle(page: Page) -> None:
-    """Wait for scrolling and hovering to end."""
-    page.wait_for_timeout(300)
 
 
 def continuous(page: Page, seconds: float = 4.0) -> str:
@@ -234,29 +158,6 @@ def continuous(page: Page, seconds: float = 4.0) -> str:
     distinct = [b for a, b in itertools.pairwise(frames) if b - a > 25]
     gaps = [b - a for a, b in itertools.pairwise(distinct)]
     return f"{len(distinct) / seconds:.1f} frames/s, median gap {statistics.median(gaps):.0f} ms"
-
-
-def live_tag(page: Page, seconds: float = 4.0) -> str:
-    """Draw a box slowly; returns how often the numbers at it changed, a second."""
-    place = page.get_by_role("img", name="Private map").bounding_box()
-    assert place is not None
-    at = [place["x"] + 0.3 * place["width"], place["y"] + 0.3 * place["height"]]
-    page.mouse.move(*at)
-    page.mouse.down()
-    page.mouse.move(at[0] + 20, at[1] + 20)
-    page.evaluate("seen.tags = []")
-    started = time.time()
-    i = 0
-    while time.time() - started < seconds:
-        i += 1
-        page.mouse.move(at[0] + 20 + i % 120, at[1] + 20 + i % 120)
-        page.wait_for_timeout(12)
-    seen = page.evaluate("seen.tags")
-    page.mouse.up()
-    private = [(when, text) for when, text in seen if "%" in text and not text.startswith("Q")]
-    changes = [b[0] for a, b in itertools.pairwise(private) if a[1] != b[1]]
-    gaps = [b - a for a, b in itertools.pairwise(changes)]
-    return f"{len(changes) / seconds:.1f} a second, median gap {statistics.median(gaps):.0f} ms"
 
 
 def main() -> None:
@@ -296,10 +197,7 @@ def main() -> None:
                 row = make(f"slider key: {name}")
                 keys(page, row, name, given.times)
                 print(row, "", beside())
-            for row in boxes(page, make, max(3, given.times // 4)):
-                print(row)
             print("continuous drag:", continuous(page), "", beside())
-            print("live tag of a new box:", live_tag(page))
             browser.close()
     finally:
         server.terminate()

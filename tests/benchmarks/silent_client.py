@@ -10,7 +10,7 @@ import socket
 import struct
 from urllib.request import urlopen
 
-from websocket_client import model_with_label
+from tests.benchmarks.websocket_client import model_with_label
 
 #: Bytes that the system may take for a client that does not.
 _ROOM = 4096

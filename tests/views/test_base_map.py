@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 import shapely
 from bokeh.plotting import figure
 
@@ -82,24 +81,3 @@ def test_no_name_touches_what_lies_over_the_map() -> None:
     layer.widen(True)
     layer.zoom((0, 0, 10, 10), 40, [(0, 0, 170, 400)])
     assert "City ‹b›" not in layer.names.data["text"]
-
-
-@pytest.mark.parametrize("light", [False, True])
-def test_inks_are_told_apart_from_the_ground(light: bool) -> None:
-    layer = BaseLayer()
-    layer.show(BASE, [figure()])
-    layer.drawn[0].recolour(light)
-    ground = np.array([247, 249, 251] if light else [12, 17, 23])
-    for ink in layer.drawn[0].inks.palette:
-        colour = np.array([int(ink[at : at + 2], 16) for at in (1, 3, 5)])
-        assert _contrast(colour, ground) >= 4.5
-
-
-def _contrast(a: np.ndarray, b: np.ndarray) -> float:
-    def light(colour: np.ndarray) -> float:
-        part = colour / 255
-        linear = np.where(part <= 0.04045, part / 12.92, ((part + 0.055) / 1.055) ** 2.4)
-        return float(linear @ [0.2126, 0.7152, 0.0722])
-
-    dark, bright = sorted((light(a), light(b)))
-    return (bright + 0.05) / (dark + 0.05)

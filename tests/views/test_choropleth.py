@@ -94,17 +94,3 @@ def test_the_chosen_area_is_outlined_on_its_own() -> None:
     before = border.source.data["xs"]
     border.show(shapes, 1)
     assert border.source.data["xs"] is before
-
-
-def test_areas_lie_above_pictures_and_below_what_was_drawn_before() -> None:
-    fig = ground(Range1d(0, 6), Range1d(0, 4), "Areas", side=100)
-    picture = fig.image([np.zeros((1, 1))], x=0, y=0, dw=6, dh=4)
-    boxes = fig.quad(left=[0], right=[1], bottom=[0], top=[1])
-    Choropleth(fig, print)
-    kinds = [type(each.glyph).__name__ for each in fig.renderers]
-    assert kinds == ["Image", *["MultiPolygons"] * 3, "Quad"]
-    assert fig.renderers[0] is picture
-    assert fig.renderers[-1] is boxes
-    # The outline of the chosen area lies on the areas.
-    assert fig.renderers[1].glyph.fill_color is not None
-    assert fig.renderers[2].glyph.fill_color is None

@@ -1,8 +1,5 @@
 """The heatmap of points: datashader's counts in the unit of the grid, at every zoom."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
@@ -29,11 +26,6 @@ def heat_of(points, grid):
 
 def area(grid):
     return grid.cell_width * grid.cell_height
-
-
-def test_points_outside_are_left_out(made) -> None:
-    points, grid = made
-    assert len(heat_of(points, grid)) == grid.count(points).total
 
 
 @pytest.mark.parametrize(("seen_on", "pixels"), [(64, 64), (128, 64), (32, 64)])
@@ -106,44 +98,3 @@ def test_weights_count_as_many_records() -> None:
     points = Points(np.array([0.5, 3.5]), np.array([0.5, 2.5]), crs=None, weight=np.array([7, 0]))
     picture = heat_of(points, grid).render(Viewport.whole(grid, 16), 1.0)
     assert picture.sum() / 16 == pytest.approx(7)
-
-
-def test_no_points_is_an_empty_map() -> None:
-    grid = Grid.cells((4, 4))
-    nothing = Points(np.zeros(0), np.zeros(0), crs=None)
-    assert not heat_of(nothing, grid).render(Viewport.whole(grid, 16), 1.0).any()
-
-
-ON_ITS_WAY = """
-import sys, threading, time
-import numpy as np
-from explorer.grid.grid import Grid
-from explorer.views.heat import PointHeat, load_datashader_after
-from explorer.views.viewport import Viewport
-
-grid = Grid.cells((64, 64))
-places = np.random.default_rng(1).uniform(0, 64, (2, 5000)).astype(np.float32)
-heat = PointHeat(*places, None, grid)
-view = Viewport(10.0, 12.0, 31.0, 30.0, 90, 80)
-heat.render(Viewport.whole(grid), 1.0)
-drawn = threading.Event()
-loading = threading.Thread(target=load_datashader_after, args=(drawn, 0.0))
-loading.start()
-time.sleep(0.5)
-before = {*sys.modules}
-first = heat.render(view, 1.0)
-assert "datashader" not in sys.modules and before == {*sys.modules}
-drawn.set()
-loading.join()
-before = {*sys.modules}
-assert "datashader" in before
-np.testing.assert_allclose(heat.render(view, 1.0), first, rtol=1e-6)
-assert before == {*sys.modules}
-"""
-
-
-def test_no_zoom_waits_for_datashader_once_it_is_on_its_way() -> None:
-    """And none loads anything afterwards: it is there, and counts."""
-    run = [sys.executable, "-c", ON_ITS_WAY]
-    done = subprocess.run(run, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr

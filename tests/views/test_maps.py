@@ -3,16 +3,19 @@
 import numpy as np
 import pytest
 import shapely
-from bokeh.events import SelectionGeometry
+from bokeh.events import SelectionGeometry, Tap
+from bokeh.models import ScaleBar
+from bokeh.plotting import figure as plain_figure
 
 from explorer.mechanisms import HTF
 from explorer.points.matrix import FrequencyMatrix
-from explorer.views import palette
-from explorer.views.gestures import on_box
+from explorer.views.gestures import on_box, on_tap
 from explorer.views.lines import Lines
 from explorer.views.maps import LinkedRanges, MapView
+from explorer.views.marks import Marks
 from explorer.views.partition import Leaves, partition
 from explorer.views.query_boxes import QueryBoxes
+from explorer.views.small import SmallMap
 from explorer.views.viewport import Viewport
 from tests.helpers import happen
 
@@ -57,68 +60,44 @@ def test_one_plain_drag_draws_a_box(pair) -> None:
     assert seen == [((1.0, 2.0, 3.0, 5.0), False), ((1.0, 2.0, 3.0, 5.0), True)]
 
 
-def test_what_a_drag_does_can_be_chosen(pair) -> None:
-    for mode, tool in [("move", pair[0].pan_tool), ("scroll", None), ("draw", pair[0].draw_tool)]:
-        pair[0].drag(mode)
-        assert pair[0].figure.toolbar.active_drag is tool
-
-
-def test_selected_boxes_stand_out_and_the_source_holds_copies() -> None:
-    boxes = QueryBoxes()
-    rectangles = np.array([[0.0, 0, 1, 1], [2, 2, 3, 3]])
-    boxes.show(rectangles, ["Q1", "Q2"], selected=[1])
-    data = boxes.source.data
-    assert list(data["width"]) == [2, 4]
-    assert list(boxes.polygons.corners.data["x"]) == [2, 2, 3, 3]
-    rectangles[0, 0] = 99
-    assert boxes.source.data["x0"][0] == 0
-
-
-def test_colours_change_without_the_picture(pair) -> None:
-    before = pair[0].image.data
-    pair[0].recolour(palette.PALETTES["magma"])
-    assert pair[0].image.data is before
-    assert pair[0].mapper.palette[255] == palette.PALETTES["magma"][255]
-
-
-def test_partition_can_be_hidden_with_its_hover(pair) -> None:
-    pair[0].show_partition(False)
-    assert not pair[0].lines.boxes.visible
-    assert not pair[0].lines.image.visible
-    assert not (pair[0].hover.visible)
-    assert pair[1].lines.boxes.visible
-
-
-def test_zoom_keeps_the_centre() -> None:
+def test_a_map_is_zoomed_dragged_and_scrolled_as_a_visitor_expects(pair) -> None:
     ranges = LinkedRanges((0, 0, 40, 20))
+    assert ranges.x.bounds == (-10, 50), "a view ends a little beyond the map"
     ranges.zoom(0.5)
     assert ranges.bounds == (10, 5, 30, 15)
     ranges.zoom(2.0)
     assert ranges.bounds == (0, 0, 40, 20)
-
-
-def test_a_map_has_a_name_and_a_scale_bar_in_metres_only(pair) -> None:
-    assert pair[0].figure.html_attributes["aria-label"] == "A"
-    kinds = {type(model).__name__ for model in pair[0].figure.select({})}
-    assert "ScaleBar" in kinds
-    ranges = LinkedRanges((0, 0, 4, 4))
+    view = pair[0]
+    # The wheel scrolls the page unless a drag moves the map.
+    tools = {"move": (view.pan_tool, {}), "scroll": (None, None), "draw": (view.draw_tool, None)}
+    for mode, (tool, modifiers) in tools.items():
+        view.drag(mode)
+        assert view.figure.toolbar.active_drag is tool
+        assert view.wheel.modifiers == ({"ctrl": True} if modifiers is None else modifiers)
+    assert view.figure.html_attributes["aria-label"] == "A"
     plain = MapView(ranges, QueryBoxes(), Lines(), unit="cells")
-    assert "ScaleBar" not in {type(model).__name__ for model in plain.figure.select({})}
+    scales = [
+        any(isinstance(each, ScaleBar) for each in one.figure.select({})) for one in (view, plain)
+    ]
+    assert scales == [True, False], "a scale bar is in metres"
 
 
-def test_the_wheel_scrolls_the_page_unless_a_drag_moves_the_map() -> None:
-    view = MapView(LinkedRanges((0, 0, 8, 4)), QueryBoxes(), Lines(), unit="cells")
-    assert view.wheel.modifiers == {"ctrl": True}
-    view.drag("move")
-    assert view.wheel.modifiers == {}
-    view.drag("draw")
-    assert view.wheel.modifiers == {"ctrl": True}
-
-
-def test_a_view_ends_a_little_beyond_the_map() -> None:
-    ranges = LinkedRanges((0, 0, 8, 4))
-    assert ranges.x.bounds == (-2, 10)
-    assert ranges.y.bounds == (-1, 5)
+def test_boxes_are_shown_with_handles_and_a_tag_while_they_are_dragged() -> None:
+    boxes = QueryBoxes((0, 0, 10, 10), maps=2)
+    rectangles = np.array([[0.0, 0, 1, 1], [2, 2, 3, 3]])
+    for selected, handles in (([], 0), ([0], 4), ([0, 1], 0)):
+        boxes.show(rectangles, ["Q1", "Q2"], selected)
+        assert len(boxes.polygons.corners.data["x"]) == handles
+    boxes.show(rectangles, ["Q1", "Q2"], [1])
+    assert list(boxes.source.data["width"]) == [2, 4]
+    rectangles[0, 0] = 99
+    assert boxes.source.data["x0"][0] == 0, "the source holds copies"
+    boxes.show(rectangles[1:], ["Q1"], [0], held=False)
+    assert not len(boxes.polygons.corners.data["x"])
+    boxes.say_draft((1.0, 1.0, 2.0, 2.0), [("5", "red"), ("6", "blue")])
+    assert (boxes.drafts[1].data["text"], boxes.drafts[0].data["colour"]) == (["6"], ["red"])
+    boxes.forget_draft()
+    assert not any(len(column) for each in boxes.drafts for column in each.data.values())
 
 
 def test_tags_say_on_each_map_what_they_were_told_until_they_are_told_anew() -> None:
@@ -173,43 +152,6 @@ def test_lines_that_are_hidden_are_not_sent_until_they_are_shown(pair) -> None:
     on[0].switch(False)
     on[0].switch(True)
     assert on[0].boxes.data_source.data is before
-
-
-def test_handles_are_on_the_one_selected_box_alone() -> None:
-    boxes = QueryBoxes()
-    for selected, handles in (([], 0), ([0], 4), ([0, 1], 0)):
-        boxes.show(np.array([[0.0, 0, 1, 1], [2, 2, 3, 3]]), ["Q1", "Q2"], selected)
-        assert len(boxes.polygons.corners.data["x"]) == handles
-    boxes.show(np.array([[0.0, 0, 1, 1]]), ["Q1"], [0], held=False)
-    assert not len(boxes.polygons.corners.data["x"])
-
-
-def test_a_box_that_is_being_dragged_has_a_tag_for_each_map() -> None:
-    boxes = QueryBoxes((0, 0, 10, 10), maps=2)
-    boxes.say_draft((1.0, 1.0, 2.0, 2.0), [("5", "red"), ("6", "blue")])
-    assert boxes.drafts[1].data["text"] == ["6"]
-    assert boxes.drafts[0].data["colour"] == ["red"]
-
-
-def contrast(one: str, other: str) -> float:
-    """Contrast of two hex colours after WCAG 2.2."""
-
-    def light(colour: str) -> float:
-        parts = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
-        linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
-        return float(linear @ (0.2126, 0.7152, 0.0722))
-
-    high, low = sorted((light(one), light(other)), reverse=True)
-    return (high + 0.05) / (low + 0.05)
-
-
-def test_tags_can_be_read_and_boxes_be_seen_on_every_colour_of_every_palette() -> None:
-    for colour in (palette.TRUTH, palette.PRIVATE, palette.WORST):
-        assert contrast(colour, "#ffffff") >= 4.5
-    for colours in (*palette.PALETTES.values(), palette.DIFFERENCE):
-        for each in colours:
-            # Line and rim: where the one drowns the other stands out.
-            assert max(contrast(palette.BOX, each), contrast(palette.RIM, each)) >= 3
 
 
 def test_no_tag_covers_another_and_that_of_the_chosen_box_stays() -> None:
@@ -314,19 +256,31 @@ def test_whatever_a_browser_writes_into_a_source_the_next_tags_are_shown() -> No
         assert boxes.polygons.corners.data == {"x": [], "y": []}
 
 
-def test_boxes_that_are_not_on_a_map_are_sent_once() -> None:
-    boxes = QueryBoxes((0, 0, 10, 10))
-    nowhere = np.full((1, 4), np.nan)
-    boxes.show(nowhere, ["Q1"], [0])
-    before = boxes.source.data, boxes.tags[0].data, boxes.polygons.corners.data
-    boxes.show(nowhere.copy(), ["Q1"], [0])
-    after = boxes.source.data, boxes.tags[0].data, boxes.polygons.corners.data
-    assert all(one is other for one, other in zip(before, after, strict=True))
-    assert not len(boxes.polygons.corners.data["x"])
+def test_marks_of_leaves_and_a_node_are_on_both_maps_once_there_are_any() -> None:
+    marks, figures = Marks(), (plain_figure(), plain_figure())
+    for figure in figures:
+        marks.draw_on(figure)
+    marks.show_node(None)
+    assert not any(figure.renderers for figure in figures)
+    marks.show_node((1.0, 2.0, 3.0, 4.0))
+    sources = [[glyph.data_source for glyph in figure.renderers] for figure in figures]
+    assert sources[0] == sources[1]
+    assert marks.node.data["y1"].tolist() == [4]
+    boxes = np.array([[0.0, 1, 2, 3], [4, 5, 6, 7]])
+    marks.show_cut(boxes)
+    assert [marks.cut.data[name].tolist() for name in ("x0", "y0", "x1", "y1")] == boxes.T.tolist()
+    marks.show_node(None)
+    assert len(marks.node.data["x0"]) == 0
+    seen: list[tuple[float, float]] = []
+    on_tap(figures[0], lambda x, y: seen.append((x, y)))
+    happen(Tap(figures[0], x=3.0, y=4.0, sx=1, sy=1))
+    assert seen == [(3.0, 4.0)]
 
 
-def test_of_a_box_that_was_dragged_nothing_is_left_once_it_is_forgotten() -> None:
-    boxes = QueryBoxes((0, 0, 10, 10), maps=2)
-    boxes.say_draft((1.0, 1.0, 2.0, 2.0), [("5", "red"), ("6", "blue")])
-    boxes.forget_draft()
-    assert not any(len(column) for each in boxes.drafts for column in each.data.values())
+def test_a_small_map_is_one_picture_that_fills_the_grid() -> None:
+    small = SmallMap((0.0, -10.0, 40.0, 10.0), "Small map")
+    small.show(np.zeros((4, 8), np.uint8), "Small map of Port Amber")
+    place = [small.image.data[name][0] for name in "xywh"]
+    assert place == [0, -10, 40, 20]
+    assert small.figure.aspect_ratio == 2.0
+    assert small.figure.html_attributes["aria-label"] == "Small map of Port Amber"

@@ -21,12 +21,6 @@ def leaves_of(mechanism, side: int):
     return Leaves.of(mechanism.release(matrix, rng=5)), matrix.grid
 
 
-def test_density_times_cells_is_the_private_count() -> None:
-    leaves, _grid = leaves_of(HTF(epsilon=1.0), 32)
-    np.testing.assert_allclose(leaves.density * leaves.cells, leaves.counts)
-    assert leaves.cells.sum() == 32 * 32
-
-
 def test_lines_are_faint_where_nobody_is() -> None:
     leaves, grid = leaves_of(Identity(epsilon=1.0), 4)
     people = np.where(leaves.boxes[:, 0] >= 2, 60.0, -1.0)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from explorer.views.scale import ColourScale, short_number, top_value, top_value_of_leaves
+from explorer.views.scale import ColourScale, top_value, top_value_of_leaves
 
 
 @pytest.mark.parametrize("kind", ["log", "linear"])
@@ -68,7 +68,3 @@ def test_a_scale_of_the_release_is_round_and_needs_only_private_numbers() -> Non
     top = top_value_of_leaves(density, cells, "log")
     assert top in {1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0}
     assert top_value_of_leaves(np.array([-1.0]), np.array([4]), "log") == 1.0
-
-
-def test_short_numbers() -> None:
-    assert [short_number(v) for v in (0, 2000, 1.2e9)] == ["0", "2k", "1.2G"]

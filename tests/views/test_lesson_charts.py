@@ -1,0 +1,225 @@
+"""Charts of lessons, of cuts and of many runs: the numbers they draw, their axes, their names."""
+
+import numpy as np
+import pytest
+from bokeh.models import BoxAnnotation, Span
+from hypothesis import given
+from hypothesis import strategies as st
+
+from explorer.mechanisms import mechanism
+from explorer.views.costs import BEST, CHOSEN, CutCosts
+from explorer.views.dots import AnswerDots, Dots, ends, stacked
+from explorer.views.series import style_of
+from explorer.views.spread import spread
+from explorer.views.teaching.average import AverageChart
+from explorer.views.teaching.biases import BiasChart
+from explorer.views.teaching.distributions import DistributionsChart
+from explorer.views.teaching.growing import GrowingChart
+from explorer.views.teaching.kept import KeptChart
+from explorer.views.teaching.losses import LossChart
+from explorer.views.teaching.lots import CostsChart, LevelsChart, WinsChart
+from explorer.views.teaching.place_map import PlaceMap
+from explorer.views.teaching.refined import RefinedPair, UnevennessChart
+from explorer.views.teaching.shares import SharesChart
+from explorer.views.teaching.slices import SlicePair
+from explorer.views.teaching.slopes import Slope, SlopeChart
+from explorer.views.teaching.vectors import VectorChart
+
+
+def spoken(*figures) -> set[str]:
+    return {figure.html_attributes["aria-label"] for figure in figures}
+
+
+def lines(figure) -> list[float]:
+    return sorted(span.location for span in figure.select({"type": Span}))
+
+
+def test_distributions_are_densities_and_ratios_stay_inside_the_picture() -> None:
+    chart = DistributionsChart()
+    edges = np.array([0.0, 1.0, 3.0])
+    ratio, error = np.array([0.5, np.nan]), np.zeros(2)
+    chart.show(edges, np.array([0.4, 0.6]), np.array([0.5, 0.5]), ratio, error, 1.0, "words")
+    assert (max(chart.first.data["y"]), max(chart.second.data["y"])) == (0.4, 0.5)
+    assert chart.ratios.data["y"].tolist() == [0.5]
+    assert chart.lower.y_range.end == 1.25
+    assert lines(chart.lower) == [-1.0, 1.0]
+    assert all("words" in name for name in spoken(chart.upper, chart.lower))
+
+
+def test_an_average_has_a_band_where_there_is_an_error() -> None:
+    chart = AverageChart()
+    mean, error = np.array([5.0, 6, 7]), np.array([np.nan, 1, 0.5])
+    chart.show(np.array([5.0, 7, 9]), mean, error, 8.0, "words")
+    assert len(chart.band.data["x"]) == 4
+    assert chart.figure.y_range.start < 5 < 9 < chart.figure.y_range.end
+    chart.clear("nothing")
+    assert not len(chart.line.data["x"])
+    assert spoken(chart.figure) == {"nothing"}
+
+
+def test_shares_without_a_result_have_no_line() -> None:
+    chart = SharesChart(0.01, 10)
+    points = tuple(np.array([0.1, 1.0]) for _ in range(4))
+    line = chart.figure.select_one({"dimension": "height"})
+    band = chart.figure.select_one({"type": BoxAnnotation})
+    chart.show(points, 0.95, None, (None, None), "words")
+    assert (line.visible, band.visible) == (False, False)
+    chart.show(points, 0.95, 0.5, (0.3, None), "words")
+    assert (line.location, band.left) == (0.5, 0.3)
+    assert band.right > 10
+
+
+def test_slopes_name_both_ends_and_biases_have_their_intervals() -> None:
+    chart, biases = SlopeChart(("one", "other")), BiasChart()
+    slopes = [Slope(style_of(mechanism("ag")), (1, 2), ("AG 1 %", "AG 5 %"))]
+    slopes.append(Slope(style_of(mechanism("ug")), (2, 1), ("UG 2 %", "UG 4 %")))
+    chart.show(slopes, "words")
+    assert chart.lines.data["ys"] == [[1, 2], [2, 1]]
+    assert chart.figure.yaxis[0].major_label_overrides == {1: "AG 1 %", 2: "UG 2 %"}
+    assert chart.right.major_label_overrides == {2: "AG 5 %", 1: "UG 4 %"}
+    biases.show(["a", "b"], np.array([0.0, 100.0]), np.array([1.0, 10.0]), 1, "words")
+    data = biases.source.data
+    assert data["colour"][0] != data["colour"][1]
+    np.testing.assert_allclose(data["high"] - data["low"], 2 * 1.96 * np.array([1.0, 10.0]))
+
+
+def test_a_map_of_a_place_draws_only_where_it_may() -> None:
+    both = [PlaceMap((0, 0, 4, 4), "Map", drag=drag) for drag in (True, False)]
+    assert [m.figure.toolbar.active_drag == "auto" for m in both] == [False, True]
+    both[0].mark([((0, 0, 1, 2), "#fff", True)], (3, 3))
+    assert both[0].boxes.data["y1"].tolist() == [2]
+    assert both[0].place.data == {"x": [3], "y": [3]}
+    both[0].mark([])
+    assert both[0].place.data == {"x": [], "y": []}
+
+
+def test_logarithmic_axes_show_no_zero_and_hold_all_numbers() -> None:
+    kept, growing, unevenness = KeptChart(), GrowingChart(), UnevennessChart(8)
+    levels = LevelsChart(4)
+    k = np.array([1.0, 10, 100])
+    kept.show(k, np.array([1e6, 1e3, 0.01]), np.array([90.0, 5, 1]), 40, "words")
+    assert kept.false.data["x"].tolist() == [1, 10], "less than a cell is not drawn"
+    assert kept.figure.y_range.end > 1e6
+    sides, noise = np.array([1, 2, 4]), np.array([14.0, 56, 226])
+    growing.show(sides, np.array([0, 3, 900]), noise, 2, "words")
+    assert growing.source.data["trips"].min() > 0
+    assert growing.figure.y_range.start <= 0.5 < 900 < growing.figure.y_range.end
+    unevenness.show(np.array([1, 2]), np.array([0.3, 0.0]), np.array([0.2, 0.1]), 0.75, "words")
+    assert unevenness.true.data["y"].min() > 0
+    marked = [lines(each.figure) for each in (kept, growing, unevenness)]
+    assert marked == [[40], [2], [0.75]]
+    ranges = np.array([[1.0, 0.0], [2, 1], [4, 3]])
+    levels.show([1, 3], ranges, np.array([900.0, 80]), np.array([200.0, 20]), "words")
+    assert levels.ranges.data["high"].tolist() == [4, 3]
+    assert levels.ranges.data["low"].min() > 0
+    assert levels.figure.y_range.end > 900
+    assert spoken(*(each.figure for each in (kept, growing, unevenness, levels))) == {"words"}
+    levels.show([], np.zeros((3, 0)), np.zeros(0), np.zeros(0), "nothing")
+    assert not len(levels.noises.data["x"])
+
+
+def test_a_pair_of_slices_has_one_scale_and_leaves_out_what_is_below_one() -> None:
+    pair = SlicePair()
+    true, noisy = np.array([[0, 3], [0, 0]]), np.array([[-9, 40], [1, 0]])
+    pair.show(true, noisy, (0.75, 0.25), (0.5, 0.0, 1.0, 0.5), ("true words", "noisy words"))
+    first, second = (each.image.data["image"][0] for each in (pair.true, pair.noisy))
+    assert (first > 0).tolist() == [[False, True], [False, False]]
+    assert (second > 0).tolist() == [[False, True], [True, False]]
+    assert second.max() == 255 > first.max() > second[1, 0]
+    assert spoken(*pair.figures) == {"true words", "noisy words"}
+
+
+def test_divided_cells_are_outlined_where_they_are() -> None:
+    pair, true = RefinedPair(), np.array([[0.0, 3], [0, 8]])
+    pair.show(true, true - 3, np.array([[0, 1]]), 2, (0.75, 0.25), ("true words", "made words"))
+    outlined = {name: list(each) for name, each in pair.divided.data.items()}
+    assert outlined == {"x0": [0.5], "y0": [0.0], "x1": [1.0], "y1": [0.5]}
+    assert (pair.made.image.data["image"][0] > 0).tolist() == [[False, False], [False, True]]
+
+
+def test_candidates_wins_vectors_and_losses_are_drawn_as_given() -> None:
+    costs, wins, vector, losses = CostsChart(), WinsChart(), VectorChart(), LossChart()
+    costs.show(np.array([5.0, 6, 7]), np.array([50.0, -20, 9]), "words")
+    assert (costs.winner.data["x"], costs.winner.data["y"]) == ([2], [-20])
+    assert costs.figure.y_range.start < -20 < 50 < costs.figure.y_range.end
+    wins.show(np.array([0.5, 0.3, 0.2]), np.array([0.9, 0.1, 0.0]), "words")
+    assert wins.source.data["paper"].tolist() == [50, 30, 20]
+    assert lines(wins.figure) == [100 / 3]
+    vector.show(np.array([0, -3, 7]), "words", np.array([0, 0, 9]))
+    assert vector.figure.y_range.start < -3 < 9 < vector.figure.y_range.end
+    vector.show(np.array([0, 1]), "words")
+    assert not len(vector.truth.data["x"])
+    honest, loss = np.array([1.0, 2, 3]), np.array([4.0, 2, 1])
+    losses.show(honest, loss, np.zeros(3), 1.0, 2, 1.5, "words")
+    assert lines(losses.figure) == [1.0, 2]
+    assert (losses.refused.right, losses.figure.y_range.end > 4) == (1.5, True)
+    assert spoken(*(each.figure for each in (costs, wins, vector, losses))) == {"words"}
+
+
+def test_costs_of_cuts_show_what_was_seen_and_both_ends_of_the_choice() -> None:
+    chart, none = CutCosts(), np.zeros(0)
+    positions, costs = np.arange(11, 16), np.array([5.0, 3, 4, 6, 9])
+    seen, noisy = np.array([13, 15]), np.array([1.0, 20])
+    chart.show("cut at row", positions, costs, seen, noisy, 13, 12, "words")
+    assert chart.line.data["y"].tolist() == costs.tolist()
+    assert chart.seen.data["exact"].tolist() == [4, 9]
+    assert dict(zip(chart.ends.data["colour"], chart.ends.data["x"], strict=True)) == {
+        BEST: 12,
+        CHOSEN: 13,
+    }
+    assert chart.figure.y_range.start < 1 < 20 < chart.figure.y_range.end
+    assert spoken(chart.figure) == {"words"}
+    chart.show("cut at column", np.array([7]), np.array([2.0]), none, none, 7, 7, "one cut")
+    assert chart.figure.x_range.start < 7 < chart.figure.x_range.end
+    assert len(chart.seen.data["noisy"]) == 0
+
+
+# Dots of many runs.
+
+
+def test_dots_stack_where_answers_are_alike_and_more_runs_leave_earlier_ones() -> None:
+    values = [5.0, 0.1, 5.01, 9.99, 5.02, 10.0]
+    x, y = stacked(values, 0.0, 10.0)
+    assert x[0] == x[2] == x[4]
+    np.testing.assert_array_equal(y, [0, 0, 1, 0, 2, 1])
+    assert len(set(zip(x, y, strict=True))) == 6
+    assert np.abs(x - values).max() <= 10 / 32 / 2 + 1e-9
+    some = np.random.default_rng(1).normal(0, 1, 60)
+    few, more = stacked(some[:30], -5, 5), stacked(some, -5, 5)
+    np.testing.assert_array_equal(np.array(few), np.array(more)[:, :30])
+
+
+@pytest.mark.parametrize("answers", [[7.0], [7.0] * 50, [-1e9, 1e9], []])
+def test_the_axis_holds_all_answers_the_true_one_and_the_map(answers) -> None:
+    dots = Dots(np.array(answers), 100.0, 40.0)
+    low, high = ends(dots)
+    assert low < min([*answers, 40.0])
+    assert high > max([*answers, 100.0])
+    AnswerDots().show(dots, "something")
+
+
+def test_a_figure_shows_every_run_the_truth_its_bands_and_the_map() -> None:
+    chart = AnswerDots()
+    source = chart.dots
+    chart.show(Dots(np.array([90.0, 101.0, 130.0]), 100.0, 120.0, 1), "three runs")
+    np.testing.assert_array_equal(source.data["answer"], [90, 101, 130])
+    assert (chart.line.data["x"], chart.here.data["x"]) == ([100], [120])
+    np.testing.assert_allclose(chart.bands.data["left"], [90, 95])
+    np.testing.assert_allclose(chart.bands.data["right"], [110, 105])
+    np.testing.assert_array_equal(chart.shown.data["x"], [source.data["x"][1]])
+    assert spoken(chart.figure) == {"three runs"}
+    chart.show(Dots(np.array([1.0, -2.0]), 0.0, 3.0, 7), "")
+    assert chart.bands.data["left"] == [], "5 % of nothing"
+    assert len(chart.shown.data["x"]) == 0, "a run that is not drawn yet"
+    chart.show(Dots(np.full(200, 5.0), 5.0, 5.0), "")
+    assert chart.figure.y_range.end > chart.dots.data["y"].max() == 199
+    assert chart.marks.size < 1
+
+
+@given(st.lists(st.floats(-0.5, 1.5), max_size=30), st.floats(0.001, 0.2))
+def test_labels_are_apart_in_order_and_inside(places, gap) -> None:
+    found = spread(places, gap)
+    moved = found[np.argsort(np.clip(places, 0, 1), kind="stable")]
+    assert (np.diff(moved) >= min(gap, 1 / max(len(places), 1)) - 1e-9).all()
+    assert ((found >= 0) & (found <= 1)).all()
+    np.testing.assert_allclose(spread([0.2, 0.5, 0.8], 0.1), [0.2, 0.5, 0.8])

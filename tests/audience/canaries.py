@@ -27,7 +27,8 @@ from PIL import Image
 from explorer.audience.wall import beyond
 from explorer.releases.release import Release
 from tests.commands.test_no_room import search
-from tests.test_audience import ROOT
+
+ROOT = Path(__file__).resolve().parents[2]
 
 #: Of a person, a file and a folder of the curator's.
 TEXTS = (b"Zebulon Quillfeather", b"rides_of_quillfeather", b"vault-4711")

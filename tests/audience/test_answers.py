@@ -23,12 +23,8 @@ from explorer.points.matrix import FrequencyMatrix
 from explorer.publish.published import Boxes
 from explorer.releases.answers import Z95
 from explorer.testing import towns
-from explorer.views.texts import texts_of
-from tests.plain_words import UNWANTED
 from tests.publish.folders import GRID, drawn, published
-from tests.test_audience import ROOT
 
-WORDS = ROOT / "explorer" / "audience" / "words" / "audience.md"
 BOX = [-3000.0, -2000.0, 4000.0, 1000.0]
 AREAS = [{"box": BOX}, {"shape": [[0, 0], [5000, 0], [0, 5000]]}, {"box": [12000, 0, 13000, 500]}]
 
@@ -108,11 +104,6 @@ def test_a_map_with_another_projection_is_asked_about_the_same_place() -> None:
     assert abs(value - release.answer([BOX]).value[0]) > 0.01 * abs(value)
 
 
-def test_no_area_has_no_answer() -> None:
-    one = exhibit()
-    assert said(one, areas=[]) == {"maps": {one.key: []}}
-
-
 @pytest.mark.parametrize("inside", ["uniform", "interpolated"])
 def test_a_small_area_of_the_map_is_the_leaf_under_a_place(inside) -> None:
     one = exhibit(drawn("htf").spread(inside))
@@ -134,20 +125,6 @@ def test_a_small_area_of_the_map_is_the_leaf_under_a_place(inside) -> None:
 def test_a_place_beside_the_map_is_a_sentence(at) -> None:
     with pytest.raises(InputError):
         place_of({"at": at}, exhibit())
-
-
-def test_words_are_plain() -> None:
-    """No page speaks in the idioms of this house."""
-    before, after = exhibit(), exhibit(drawn("htf", 2.0), "b" * 10)
-    found = said(before, after)
-    texts = [row["said"] for rows in found["maps"].values() for row in rows]
-    texts += [each["said"] for each in found["differences"]]
-    texts += texts_of(WORDS).values()
-    texts += [json.loads(described(before, leaf))["said"] for leaf in range(3)]
-    for text in (re.sub(r"\{\w+\}", "", each) for each in texts):
-        assert not UNWANTED.search(text), text
-        # Words that say nothing to who has not learnt them.
-        assert not re.search(r"(?i)\b(epsilon|leaf|leaves|quantile|sigma|laplace)\b", text), text
 
 
 def test_a_publishers_own_areas_stand_on_the_page() -> None:

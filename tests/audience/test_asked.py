@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from explorer.audience.asked import MOST_AREAS, MOST_CORNERS, MOST_CROSSED, maps_of, queries_of
-from explorer.audience.pictures import numbers
 from explorer.errors import InputError
 from tests.publish.folders import GRID
 
@@ -24,7 +23,6 @@ ANYTHING = st.recursive(
     ),
     max_leaves=20,
 )
-PLACES = st.lists(st.floats(-1e5, 1e5), min_size=2, max_size=2)
 
 
 def test_boxes_and_shapes_keep_their_order_and_their_places() -> None:
@@ -34,10 +32,6 @@ def test_boxes_and_shapes_keep_their_order_and_their_places() -> None:
     assert found.boxes.tolist() == [[0, 1, 2, 3], [0, 0, 4, 4], [5.5, 5, 6, 6]]
     assert [each is None for each in found.shapes] == [True, False, True]
     assert found.shapes[1].area == 8
-
-
-def test_corners_of_a_box_may_come_in_any_order() -> None:
-    assert queries_of([{"box": [2, 3, 0, 1]}], GRID).boxes.tolist() == [[0, 1, 2, 3]]
 
 
 def test_lines_that_cross_are_both_halves() -> None:
@@ -81,16 +75,6 @@ def test_nothing_else_than_a_question_or_a_sentence_comes_of_anything(areas) -> 
     except InputError:
         return
     assert len(found) == len(areas)
-
-
-@given(st.lists(PLACES, min_size=3, max_size=12))
-def test_any_corners_are_an_area_or_a_sentence(places) -> None:
-    try:
-        found = queries_of([{"shape": places}], GRID)
-    except InputError:
-        return
-    assert found.shapes[0].is_valid
-    assert found.shapes[0].area > 0
 
 
 @given(ANYTHING | st.binary())
@@ -140,13 +124,3 @@ def test_shapes_that_take_long_are_refused() -> None:
         queries_of([whole] * 5, GRID)
     # Boxes cost nothing.
     assert len(queries_of([{"box": [x0, y0, x1, y1]}] * 30, GRID)) == 30
-
-
-@settings(max_examples=50)
-@given(st.text(max_size=40))
-def test_numbers_of_an_address_are_numbers_or_a_sentence(text) -> None:
-    try:
-        found = numbers(text, 2)
-    except InputError:
-        return
-    assert all(map(math.isfinite, found))

@@ -90,15 +90,6 @@ def test_nothing_else_is_ever_read_whatever_stands_at_its_name(root, again) -> N
         list(held.pieces())
 
 
-def test_what_is_written_to_while_it_is_read_ends(root) -> None:
-    path = root / "before" / RELEASE
-    held = Held(path, 10**9)
-    with path.open("ab") as file:
-        file.write(b"x")
-    with pytest.raises(Changed):
-        list(held.pieces())
-
-
 @pytest.mark.parametrize("name", [RELEASE, "map.png"])
 def test_another_folder_than_the_verified_one_is_not_shown(root, name) -> None:
     manifest = digest(root / "before" / MANIFEST)

@@ -46,17 +46,6 @@ def test_what_holds_no_release_or_leads_elsewhere_is_refused(root, make, said) -
         release_folders([root])
 
 
-def test_a_link_beside_its_release_is_not_shown_again(root) -> None:
-    (root / "latest").symlink_to(root / "after")
-    assert release_folders([root]) == [root / "after", root / "before"]
-
-
-def test_too_many_are_refused(root, monkeypatch) -> None:
-    monkeypatch.setattr(module, "MOST", 1)
-    with pytest.raises(InputError, match="2 releases: show 1"):
-        release_folders([root])
-
-
 def test_a_folder_that_holds_says_which_manifest_it_had(whole) -> None:
     found = verified(whole / "before", ask=here)
     assert found.manifest == module.digest(whole / "before" / MANIFEST)
@@ -89,13 +78,6 @@ def test_a_folder_that_changes_while_it_is_verified_is_refused(root, monkeypatch
     assert as_plain(b"", str(folder))["manifest"] == ""
     with pytest.raises(InputError, match="it was changed while"):
         verified(folder, ask=lambda *_, **__: {"checks": [], "manifest": "", "signature": ""})
-
-
-def test_where_there_are_no_limits_a_process_of_its_own_reads(root) -> None:
-    assert verified(root / "after", ask=module.read_beside) == verified(root / "after", ask=here)
-    (root / "after" / MANIFEST).unlink()
-    with pytest.raises(InputError, match="no release that was published"):
-        verified(root / "after", ask=module.read_beside)
 
 
 def test_a_folder_is_verified_in_a_process_with_limits(root) -> None:

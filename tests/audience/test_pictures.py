@@ -82,8 +82,3 @@ def test_what_no_page_asks_is_a_sentence(one, wrong) -> None:
 @pytest.mark.parametrize("at", ["1e11,0,1e12,1", "0,0,0,0", "5,5,-5,-5", "-1e9,-1e9,1e9,1e9"])
 def test_a_view_that_is_none_is_the_whole_map(one, at) -> None:
     assert Wanted.of({**ASKED, "at": at}, one).view == Viewport(*one.release.grid.bounds, 96, 128)
-
-
-def test_no_picture_is_larger_than_a_screen(one) -> None:
-    view = Wanted.of({**ASKED, "size": "1e9,-5"}, one).view
-    assert (view.width, view.height) == (1200, 16)

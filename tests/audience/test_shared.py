@@ -29,19 +29,6 @@ def test_sixty_who_ask_for_the_same_have_it_made_once() -> None:
     asyncio.run(visit())
 
 
-def test_the_oldest_is_forgotten_where_there_is_no_room() -> None:
-    async def visit() -> None:
-        shared = Shared(Turns(1), most=100)
-        for name in "abc":
-            await shared.get(name, "1", lambda: bytes(40))
-        await shared.get("c", "1", lambda: bytes(40))
-        assert shared.made == 3
-        await shared.get("a", "1", lambda: bytes(40))
-        assert shared.made == 4
-
-    asyncio.run(visit())
-
-
 def test_what_fails_is_not_kept_and_fails_for_all_who_wait() -> None:
     async def visit() -> None:
         shared = Shared(Turns(1))
@@ -54,25 +41,6 @@ def test_what_fails_is_not_kept_and_fails_for_all_who_wait() -> None:
         )
         assert [type(each) for each in both] == [ValueError, ValueError]
         assert await shared.get("x", "1", lambda: b"well") == b"well"
-
-    asyncio.run(visit())
-
-
-def test_whoever_leaves_takes_it_from_nobody_else() -> None:
-    gate = threading.Event()
-
-    def make() -> bytes:
-        gate.wait()
-        return b"picture"
-
-    async def visit() -> None:
-        shared = Shared(Turns(1))
-        first = asyncio.ensure_future(shared.get("x", "1", make))
-        second = asyncio.ensure_future(shared.get("x", "2", make))
-        await asyncio.sleep(0)
-        first.cancel()
-        gate.set()
-        assert await second == b"picture"
 
     asyncio.run(visit())
 

@@ -1,4 +1,4 @@
-"""The wall of a process for others."""
+"""A process for others holds no exact number: it cannot load a package that could have one."""
 
 from __future__ import annotations
 
@@ -8,29 +8,33 @@ from pathlib import Path
 
 import pytest
 
-from explorer.audience.wall import beyond, build
-from tests.test_audience import EXACT, PUBLIC, ROOT
+from explorer.audience.wall import ROOMS, beyond, build
+from tests.test_architecture import ORDER, PUBLIC
 
-BUILT = "from explorer.audience.wall import build; build(); "
-
-
-@pytest.mark.parametrize("room", EXACT)
-def test_every_exact_room_is_beyond_it(room) -> None:
-    assert beyond(f"explorer.{room}")
+ROOT = Path(__file__).resolve().parents[2]
+FILES = sorted((ROOT / "tests" / "golden" / "files").glob("format-*/*.parquet"))
+BUILT = "from explorer.audience.wall import build; build()\n"
 
 
-def test_what_serves_is_not() -> None:
-    for room in PUBLIC:
-        assert beyond(f"explorer.{room}") == room.startswith("app.")
-    assert not beyond("explorer")
-    assert not beyond("numpy.random")
+def run(code: str, *arguments: Path) -> subprocess.CompletedProcess[str]:
+    """Run code behind the wall in a process of its own, in which Python finds this checkout."""
+    command = [sys.executable, "-c", BUILT + code, *map(str, arguments)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def test_every_package_is_on_one_side_as_the_architecture_has_it() -> None:
+    assert {*ROOMS, "_compat"} == {*PUBLIC}
+    for package in ORDER:
+        name = f"explorer.{package}"
+        assert beyond(name) == beyond(f"{name}.anything") == (package not in ROOMS)
+    for name in ("explorer", "numpy.random", "explorer.grid_of_another_name"):
+        assert beyond(name) == name.endswith("another_name")
 
 
 @pytest.mark.parametrize(
     "line",
     [
         "import explorer.points.truth",
-        "from explorer import FrequencyMatrix",
         "import explorer; explorer.exact",
         "import importlib; importlib.import_module('explorer.app.kit.page')",
         "import opendp.prelude",
@@ -38,9 +42,8 @@ def test_what_serves_is_not() -> None:
         "import panel",
     ],
 )
-def test_nothing_beyond_it_is_loaded_whoever_asks(line) -> None:
-    command = [sys.executable, "-c", BUILT + line]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+def test_nothing_beyond_it_is_loaded_whatever_asks(line) -> None:
+    done = run(line)
     assert done.returncode == 1
     assert "a server for others has none" in done.stderr
 
@@ -54,9 +57,34 @@ def test_what_is_there_already_is_an_error() -> None:
     assert len(sys.meta_path) == before
 
 
-def test_a_server_loads_all_it_needs_behind_it() -> None:
-    rooms = Path(ROOT / "explorer" / "audience").glob("*.py")
-    names = [f"explorer.audience.{each.stem}" for each in rooms if each.stem != "__main__"]
-    code = BUILT + f"import importlib\nfor name in {names!r}: importlib.import_module(name)"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=False)
-    assert done.returncode == 0, done.stderr.decode()
+#: Loads every module of the server, and answers and draws each release file of the arguments.
+VISIT = """
+import importlib, pkgutil, sys
+import explorer
+for room in ("grid", "releases", "queries", "views", "publish", "serving", "audience"):
+    package = importlib.import_module("explorer." + room)
+    for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+        if not module.name.endswith("__main__") and module.name not in LATER:
+            importlib.import_module(module.name)
+from explorer.views.partition import Leaves
+from explorer.views.pictures import private_map
+from explorer.views.viewport import Viewport
+for path in sys.argv[1:]:
+    release = explorer.Release.load(path)
+    if release.kind != "grid":
+        assert release.marginal((0, 1)).any()
+        continue
+    low, high = release.answer(release.boxes()).interval()
+    assert (low <= high).all()
+    assert private_map(release, Leaves.of(release), Viewport.whole(release.grid, 64)).any()
+print(len(sys.argv) - 1)
+"""
+
+
+def test_a_server_loads_all_it_needs_and_answers_and_draws_release_files_behind_it() -> None:
+    assert FILES
+    # What reads or draws with a library that a server for others has none of.
+    later = ("explorer.views.notebook",)
+    done = run(f"LATER = {later!r}\n" + VISIT, *FILES)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) == len(FILES)

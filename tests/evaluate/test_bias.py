@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from explorer import EUG, InputError, exact
+from explorer import EUG, exact
 from explorer.evaluate import ErrorParts
 from explorer.evaluate.repeats import repeats
 from explorer.trips.matrix import TripMatrix
@@ -21,11 +21,6 @@ def test_bias_and_spread_of_known_answers() -> None:
     assert parts.rms == pytest.approx((np.sqrt((9 - 16 / 12) / 2), np.sqrt(16 / 6)))
     none = ErrorParts.of([[1.0], [1.0]], [1.0])
     assert (none.share.tolist(), none.rms) == ([0], (0, 0))
-
-
-def test_one_run_says_nothing_of_bias() -> None:
-    with pytest.raises(InputError, match="two runs"):
-        ErrorParts.of([[1, 2]], [1, 2])
 
 
 def test_a_corner_that_is_empty_in_a_full_part_is_biased_and_the_whole_is_not() -> None:

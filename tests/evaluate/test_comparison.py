@@ -76,12 +76,6 @@ def test_what_cannot_be_compared(changed: dict, sentence: str) -> None:
         compare(MATRIX, *places, **how)
 
 
-def test_one_mechanism_and_one_epsilon_need_no_list() -> None:
-    short = compare(MATRIX, HTF, 0.5, SHAPES, progress=False)
-    pd.testing.assert_frame_equal(short, compare(MATRIX, [HTF], [0.5], SHAPES, progress=False))
-    assert compare(MATRIX, "ug", [1], SHAPES, progress=False).mechanism.unique().tolist() == ["ug"]
-
-
 def test_settings_of_one_mechanism_are_told_apart() -> None:
     table = compare(MATRIX, [UG, UG(grid_size=4), AG], [0.5, 1], SHAPES, progress=False)
     assert table.mechanism.unique().tolist() == ["ug", "ug(grid_size=4)", "ag"]

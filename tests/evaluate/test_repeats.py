@@ -1,11 +1,9 @@
 """Repeated previews: their distribution, their noise, and what is said of them."""
 
-import itertools
-
 import numpy as np
 import pytest
 
-from explorer import UG, FrequencyMatrix, Identity, InputError, exact
+from explorer import UG, Identity, InputError, exact
 from explorer.evaluate.repeats import Spread, repeats, seed_of
 from explorer.mechanisms import rebuild
 from explorer.releases.units import laplace_variance, to_units
@@ -48,19 +46,6 @@ def test_a_release_says_which_mechanism_makes_others_like_it() -> None:
     made = UG(epsilon=0.3, grid_size=7, inside="interpolated")
     release = made.release(city(), rng=5)
     assert repr(rebuild(release)) == repr(made)
-
-
-def test_runs_are_drawn_one_by_one() -> None:
-    drawn = []
-
-    class Counted(Identity):
-        def release(self, *args, **named):
-            drawn.append(1)
-            return super().release(*args, **named)
-
-    every = repeats(FrequencyMatrix.from_array([[5]]), Counted(), [[0, 0, 1, 1]], 100)
-    list(itertools.islice(every, 2))
-    assert len(drawn) == 2
 
 
 def test_the_spread_counts_what_is_close() -> None:

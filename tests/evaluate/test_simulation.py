@@ -52,11 +52,6 @@ def test_whole_counts_keep_the_total_and_are_never_negative(density):
     assert counts.sum() == round(smooth.sum())
 
 
-def test_whole_counts_stay_as_they_are():
-    exactly = np.random.default_rng(1).integers(0, 5, (6, 7))
-    assert np.array_equal(whole_counts(exactly), exactly)
-
-
 def test_every_leaf_is_off_by_less_than_one_record():
     rng = np.random.default_rng(2)
     density = rng.exponential(0.3, (64, 64))
@@ -222,32 +217,6 @@ def test_one_simulation_answers_boxes_and_flows() -> None:
     wide = simulated_flows(release, all_flows, runs=4, seed=7)
     assert wide.half_width.tolist() == of_flows.half_width().tolist()
     assert wide.simulated
-
-
-def test_a_simulation_can_be_stopped_between_runs() -> None:
-    class Enough(Exception):
-        pass
-
-    def stop(part: float) -> None:
-        seen.append(part)
-        if len(seen) == 2:
-            raise Enough
-
-    seen: list[float] = []
-    release = Gravity(epsilon=1).release(trips(500), rng=1)
-    with pytest.raises(Enough):
-        simulate(release, [about_flows(flows(release, 2))], 10, progress=stop)
-    assert seen == [0.1, 0.2]
-
-
-def test_a_saved_release_of_trips_is_simulated_alike(tmp_path) -> None:
-    release = Gravity(epsilon=1).release(trips(2000), rng=1)
-    release.save(tmp_path / "trips.parquet")
-    loaded = Release.load(tmp_path / "trips.parquet")
-    here, there = (
-        simulated_sd(each, [[[0, 0, 3, 3], [2, 2, 9, 5]]], 3) for each in (release, loaded)
-    )
-    assert there.sd == pytest.approx(here.sd)
 
 
 def test_what_has_no_records_cannot_be_simulated() -> None:

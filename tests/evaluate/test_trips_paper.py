@@ -15,8 +15,7 @@ from explorer.errors import InputError
 from explorer.evaluate.papers import Report
 from explorer.evaluate.papers.trips import CLAIMS, FIGURES, TripBench, ask, reference
 from explorer.evaluate.papers.trips.bench import parts_of, runs_on
-from explorer.evaluate.papers.trips.chosen import GAUSSIANS, QUICK, TRIPS, ZIPFS, axes_of, some
-from explorer.evaluate.papers.trips.data import AskedTrips, TripSets
+from explorer.evaluate.papers.trips.data import AskedTrips
 from explorer.evaluate.papers.trips.law import grid_answers
 from explorer.evaluate.tasks import Task
 from explorer.evaluate.workloads import TRIP_NAMES, trip_workload
@@ -125,18 +124,6 @@ def test_claims_about_real_trips_cannot_be_told_without_them() -> None:
     assert verdicts["skew"] != "cannot be told" or bench.said
     assert len(verdicts) == len(CLAIMS)
     assert [each(bench).name for each in FIGURES][-1] == "Table 3"
-
-
-@pytest.mark.usefixtures("no_data")
-def test_sets_are_chosen_by_axes_and_by_what_is_here() -> None:
-    bench = TripBench()
-    assert some(bench, TRIPS) == ()
-    assert some(bench, GAUSSIANS, 3, 4) == GAUSSIANS[2:6]
-    assert set(QUICK) & set(ZIPFS) == set(some(TripBench(quick=True), ZIPFS))
-    assert [axes_of(key) for key in ("zipf:5:2", "sf:o:8", "sf:o,s1,d:8")] == [5, 2, 6]
-    assert TripSets(quick=True).of("gauss:3:.2").matrix.shape == (100, 100, 100)
-    with pytest.raises(InputError, match="is not here; EXPLORER_DATA names the folder"):
-        TripSets().of("sf:o,d:8")
 
 
 @pytest.mark.usefixtures("no_data")

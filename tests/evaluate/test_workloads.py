@@ -65,11 +65,6 @@ def test_squares_are_square_and_of_the_stated_area():
         assert rows[0] * cols[0] == pytest.approx(part * 1e6, rel=0.008)
 
 
-def test_a_square_is_cut_to_a_narrow_map():
-    boxes = workload("sq10", (1000, 10)).boxes
-    assert set(map(tuple, np.stack(extents(boxes), axis=1).tolist())) == {(32, 10)}
-
-
 def test_sizes_of_the_grids_paper_double_up_to_half_of_each_side():
     sizes = [tuple(int(e[0]) for e in extents(workload(name, SHAPE).boxes)) for name in AG_SIZES]
     assert sizes == [(4, 5), (8, 10), (16, 20), (32, 40), (64, 80), (128, 160)]
@@ -85,14 +80,6 @@ def test_placed_boxes_reach_every_place_alike():
         assert np.abs(hits - 1000).max() < 4.5 * 32
 
 
-def test_cells_are_every_cell_once():
-    boxes = workload("cells", (3, 2)).boxes
-    held = np.zeros((3, 2), dtype=int)
-    for (r0, c0), (r1, c1) in boxes:
-        held[r0:r1, c0:c1] += 1
-    assert np.array_equal(held, np.ones((3, 2)))
-
-
 def test_a_name_and_a_seed_give_the_same_boxes_whatever_else_is_asked_for():
     alone = workload("sq6", SHAPE)
     among = workloads(["ag", "random", "htf"], SHAPE)
@@ -103,17 +90,6 @@ def test_a_name_and_a_seed_give_the_same_boxes_whatever_else_is_asked_for():
     other = workload("sq6", SHAPE, seed=1)
     assert not np.array_equal(alone.boxes, other.boxes)
     assert alone.key != other.key
-
-
-def test_squares_of_different_size_do_not_share_their_places():
-    first, second = (workload(name, SHAPE).boxes[:, 0, 0] for name in ("sq2", "sq6"))
-    assert abs(np.corrcoef(first, second)[0, 1]) < 5 / np.sqrt(2000)
-
-
-def test_own_rectangles_come_in_the_unit_of_the_grid():
-    grid = Grid.from_bounds(1000, 2000, 1400, 2200, 3857, (20, 40))  # cells of 10 m
-    mine = Workload.of("mine", [[1005, 2010, 1100, 2200]], grid)
-    assert mine.boxes == pytest.approx(np.array([[[1, 0.5], [20, 10]]]))
 
 
 def test_polygons_come_in_cells_and_have_keys_of_their_own():

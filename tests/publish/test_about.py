@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -41,12 +40,6 @@ def test_an_answer_that_is_none_is_refused(name, value, words) -> None:
         About.of({**ABOUT.facts(), name: value})
 
 
-def test_answers_are_plain_lines() -> None:
-    said = About.of({**ABOUT.facts(), "curator": " A\x1b[31m\n B ", "sector": "healthcare"})
-    assert said.curator == "A [31m B"
-    assert said.sector == "Healthcare"
-
-
 def test_answers_are_kept_with_their_population(tmp_path: Path) -> None:
     kept = KeptAnswers(tmp_path / "ledger.sqlite3")
     kept.keep("../../riders", ABOUT.facts())
@@ -63,14 +56,6 @@ def test_a_file_that_holds_no_answers_is_refused(content, tmp_path) -> None:
     path.write_text(content)
     with pytest.raises(InputError):
         read(path)
-
-
-def test_a_plain_no_of_yaml_is_an_answer(tmp_path) -> None:
-    path = tmp_path / "about.yaml"
-    path.write_text("tuned: no\nlicence: CC BY 4.0 & more *\n")
-    assert read(path) == {"tuned": "no", "licence": "CC BY 4.0 & more *"}
-    path.write_text("")
-    assert read(path) == {}
 
 
 def test_a_key_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:
@@ -114,9 +99,3 @@ def test_a_hash_of_records_names_no_population_outside() -> None:
         receipt = type("Receipt", (), {**booking.facts(), "population": name, "chain": booking.row})
         with pytest.raises(InputError, match="name it"):
             Booking.of(receipt)
-
-
-def test_only_what_was_booked_is_published() -> None:
-    booking = published().booking
-    with pytest.raises(InputError, match="not the one that was booked"):
-        published(booking=replace(booking, units=booking.units // 2))

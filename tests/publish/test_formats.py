@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 
@@ -18,7 +17,7 @@ import shapely
 from explorer.grid.grid import Grid
 from explorer.publish import geotiff, geotiff_reading
 from explorer.publish.leaves import leaves_of, why_none
-from explorer.publish.tables import write_csv, write_geojson
+from explorer.publish.tables import write_geojson
 from explorer.releases.release import Release
 from tests.publish.folders import GRID, drawn, folder_of
 
@@ -195,11 +194,3 @@ def test_leaves_on_the_antimeridian_are_cut_there(tmp_path: Path) -> None:
     assert bounds.maxx.max() <= 180
     west = frame.geometry[~parts].bounds
     assert ((west.maxx - west.minx) < 1).all()
-
-
-def test_a_spreadsheet_runs_nothing(tmp_path: Path) -> None:
-    write_csv(tmp_path / "a.csv", leaves_of(drawn()))
-    with (tmp_path / "a.csv").open(newline="") as file:
-        head, *rows = csv.reader(file)
-    assert head[0] == "leaf"
-    assert all(float(cell) is not None for row in rows for cell in row)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -96,19 +95,6 @@ def test_what_a_person_typed_is_text_everywhere() -> None:
     assert not [name for _, attributes in evil.tags for name in attributes if name.startswith("on")]
 
 
-def test_where_there_is_no_estimate_a_report_says_so() -> None:
-    assert "none is offered" in report(published(drawn("mosaic")))
-    assert "none is offered" not in report(published())
-    assert "Areas that were asked about" not in report(published(boxes=None))
-
-
-def test_a_report_of_users_says_whom_it_protects() -> None:
-    users = replace(drawn(), unit="user", contribution_bound=3)
-    said = " ".join(Read(report(published(users))).text.split())
-    assert "Each user is protected" in said
-    assert "at most 3 are counted" in said
-
-
 def test_more_boxes_than_fit_are_refused() -> None:
     many = RangeQueries(np.tile([0.0, 0.0, 9.0, 9.0], (201, 1)), [None] * 201)
     with pytest.raises(InputError, match="200 boxes at most"):
@@ -129,13 +115,3 @@ def test_a_picture_has_scale_legend_boxes_and_caption() -> None:
     image = Image.open(BytesIO(sheet.png()))
     assert image.format == "PNG"
     assert min(image.size) > 1000
-
-
-def test_a_long_title_is_not_cut_off_by_the_edge_of_the_picture() -> None:
-    title = "Where the rides of Port Amber begin on working days, by the hour before nine o'clock"
-    curator = "The City of Amber, Department of Streets, Bicycles and Everything that Moves"
-    sheet = laid_out(published(about=replace(ABOUT, title=title, curator=curator)))
-    lines = [html.unescape(line) for line in re.findall(r"<text[^>]*>([^<]*)</text>", sheet.svg())]
-    # A letter of the caption is about half as wide as high: 13 pixels, of the title 15.
-    assert max(map(len, lines)) * 13 / 2 < sheet.width
-    assert f"{title}. {curator}, 2026-11-25" in " ".join(lines)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 import struct
@@ -25,7 +24,7 @@ from explorer.grid.apart.limits import SUPPORTED, Limits
 from explorer.mechanisms import mechanism
 from explorer.points.matrix import FrequencyMatrix
 from explorer.publish import contents, geotiff_reading, verifying
-from explorer.publish.checks import checked, unchanged
+from explorer.publish.checks import checked
 from explorer.publish.directory import write_directory
 from explorer.publish.geotiff import write as write_picture
 from explorer.publish.manifest import as_bytes
@@ -104,34 +103,16 @@ def holds(folder: Path, changed: str) -> bool:
         return False
 
 
+@pytest.mark.parametrize("n", [3, pytest.param(100, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", [*REQUIRED, SIGNATURE])
-def test_a_changed_byte_is_found_in_every_file(name, folder) -> None:
-    size = (folder / name).stat().st_size
-    for at in (0, size // 3, size - 1):
-        flip(folder / name, at)
-        assert not holds(folder, name), (name, at)
-        flip(folder / name, at)
-    assert checked(folder).holds
-
-
-@pytest.mark.slow
-def test_a_thousand_changed_bytes_are_found_in_each_file(folder) -> None:
+def test_changed_bytes_are_found_in_every_file(name, n, folder) -> None:
     rng = np.random.default_rng(5)
-    said = json.loads((folder / MANIFEST).read_bytes())["files"]
-    for name in (*REQUIRED, SIGNATURE):
-        size = (folder / name).stat().st_size
-        for at, bits in zip(rng.integers(0, size, 1000), rng.integers(1, 256, 1000), strict=True):
-            flip(folder / name, int(at), int(bits))
-            # What is asked of a file that a manifest lists, without looking at the others.
-            found = unchanged(folder / name, said[name]) if name in said else holds(folder, name)
-            assert not found, (name, at, bits)
-            flip(folder / name, int(at), int(bits))
+    size = (folder / name).stat().st_size
+    for at, bits in zip(rng.integers(0, size, n), rng.integers(1, 256, n), strict=True):
+        flip(folder / name, int(at), int(bits))
+        assert not holds(folder, name), (name, at, bits)
+        flip(folder / name, int(at), int(bits))
     assert checked(folder).holds
-    (folder / SIGNATURE).unlink()
-    for at in rng.integers(0, (folder / MANIFEST).stat().st_size, 1000):
-        flip(folder / MANIFEST, int(at), 1)
-        assert not holds(folder, MANIFEST), at
-        flip(folder / MANIFEST, int(at), 1)
 
 
 def test_extra_and_missing_files_links_and_folders_are_found(folder, whole) -> None:
@@ -254,14 +235,10 @@ def test_a_booking_of_another_price_is_found(folder) -> None:
     "change",
     [
         lambda said: said["release"].update(epsilon=0.5),
-        lambda said: said["release"].update(contribution_bound=2),
         lambda said: said["extent"].update(bounds=[0, 0, 1, 1]),
-        lambda said: said["extent"].update(crs="EPSG:4326"),
         lambda said: said["accuracy"]["thematic"].update(most=1.0),
         lambda said: said.update(date="2020-01-01"),
-        lambda said: said.update(citation="Somebody else"),
         lambda said: said.update(more="than there is"),
-        lambda said: said["about"].update(tuned="perhaps"),
         lambda said: said["booking"].update(row="ab"),
         lambda said: said["boxes"][0].update(box=[1, 2]),
         lambda said: said["boxes"][0].update(wkb="00"),
@@ -269,7 +246,6 @@ def test_a_booking_of_another_price_is_found(folder) -> None:
         lambda said: said["booking"].update(spent_before=10**400),
         lambda said: said["boxes"][0].update(box=[10**400, 0, 1, 1]),
         lambda said: said.pop("software"),
-        lambda said: said.update(software=["dp-explorer"]),
         lambda said: said["files"]["map.png"].update(what="A cat"),
     ],
 )
@@ -357,13 +333,6 @@ def moved(text: str, degrees: float = 1e-6) -> str:
     return f'{head}"coordinates":[[[{float(lon) + degrees:.9f},{rest}'
 
 
-def test_degrees_of_another_version_of_proj_hold(folder) -> None:
-    path = folder / "leaves.geojson"
-    path.write_text(moved(path.read_text("utf8"), 8e-9), "utf8")
-    made_good(folder)
-    assert wrong(folder) == []
-
-
 def other_picture(folder: Path) -> None:
     release = Release.load(folder / "release.parquet")
     write_picture(folder / "density.tif", release.density() + 1e-3, release.grid, {})
@@ -402,7 +371,7 @@ OTHERWISE = {
         put("report.html", lambda text: text.replace("2.72 times", "1.72 times")),
         put("report.html", lambda text: text.replace("Harbour", "Airport")),
     ],
-    "map.png": [put("map.png", lambda _: "GIF89a")],
+    "map.png": [lambda folder: (folder / "map.png").write_bytes(b"GIF89a")],
 }
 
 
@@ -410,12 +379,15 @@ OTHERWISE = {
     ("name", "number"), [(name, n) for name, each in OTHERWISE.items() for n in range(len(each))]
 )
 def test_formats_that_disagree_are_found(name, number, folder) -> None:
-    if name == "map.png":
-        (folder / name).write_bytes(b"GIF89a")
-    else:
-        OTHERWISE[name][number](folder)
+    OTHERWISE[name][number](folder)
     made_good(folder)
     assert wrong(folder) == [f"{name}: contents"]
+
+
+def test_degrees_of_another_version_of_proj_hold(folder) -> None:
+    put("leaves.geojson", lambda text: moved(text, 8e-9))(folder)
+    made_good(folder)
+    assert wrong(folder) == []
 
 
 def test_another_entry_of_the_registry_is_found(folder) -> None:
@@ -526,18 +498,3 @@ def test_a_folder_is_read_in_a_process_of_its_own(whole, monkeypatch) -> None:
     monkeypatch.setattr(verifying, "LIMITS", Limits(wall=0.0))
     with pytest.raises(InputError, match="more than 0 seconds"):
         verify(whole)
-
-
-def test_the_manifest_is_plain_json(whole) -> None:
-    said = json.loads((whole / MANIFEST).read_bytes())
-    assert list(said["files"]) == list(FILES)
-    assert said["about"]["curator"] == "City of Amber"
-    # No hash of counts goes out, and no token that was made from one.
-    assert set(said["booking"]) == {
-        "population",
-        "time",
-        "mechanism",
-        "units",
-        "row",
-        "spent_before",
-    }

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import nbformat
 import numpy as np
@@ -15,7 +14,6 @@ from nbclient import NotebookClient
 import explorer.cities
 from explorer.app import Compare, Explore
 from explorer.cities.city import City
-from explorer.errors import InputError
 from explorer.scenario import Box, Scenario, code, to_notebook, to_python
 from tests.scenario.frame import run
 from tests.scenarios import KEYS, runnable
@@ -116,15 +114,6 @@ def test_a_notebook_is_valid_without_output_and_the_same_every_time(page) -> Non
             compile(cell.source, cell.id, "exec")
 
 
-def test_the_scenario_in_the_notebook_is_the_one_that_was_exported() -> None:
-    scenario = runnable(np.random.default_rng(2), "explore", "htf")
-    source = nbformat.reads(to_notebook(scenario), as_version=4).cells[-1].source
-    lines = source.splitlines()
-    assert lines[-1] == "Explore(scenario=scenario)"
-    names = run("\n".join(lines[1:-1]))
-    assert names["scenario"] == scenario
-
-
 def test_the_notebook_of_a_lesson_ends_with_the_lesson() -> None:
     scenario = Scenario(page="learn", lesson="averaging")
     source = nbformat.reads(to_notebook(scenario), as_version=4).cells[-1].source
@@ -165,11 +154,6 @@ def test_the_script_of_a_release_draws_with_the_ledger_and_without_a_seed() -> N
     assert "Each run draws a release anew" in to_notebook(scenario)
 
 
-def test_a_city_that_is_not_here_is_one_sentence() -> None:
-    with pytest.raises(InputError, match="There is no city 'atlantis' here: choose one of madeup"):
-        to_python(Scenario(city="atlantis"))
-
-
 def test_a_matrix_keeps_the_cells_it_has(tmp_path, monkeypatch) -> None:
     np.save(tmp_path / "town.npy", np.arange(400).reshape(20, 20))
     town = City(key="town", title="Town", file=tmp_path / "town.npy")
@@ -182,16 +166,6 @@ def test_a_matrix_keeps_the_cells_it_has(tmp_path, monkeypatch) -> None:
     names = run(text)
     assert names["matrix"].shape == (20, 20)
     assert len(names["answers"].value) == 2
-
-
-def test_users_are_counted_where_the_city_has_them(monkeypatch) -> None:
-    from explorer.scenario import code
-
-    one = Scenario(contribution_bound=5)
-    assert "city.load(1024)" in code.load(one)
-    city = SimpleNamespace(is_matrix=False, has_users=True)
-    monkeypatch.setattr(code, "find", lambda _key: city)
-    assert "city.load(1024, contribution_bound=5)" in code.load(one)
 
 
 def test_strings_of_files_are_text_in_a_notebook() -> None:

@@ -5,48 +5,27 @@ from __future__ import annotations
 import base64
 import json
 import math
-import re
 import time
 import zlib
-from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
 
-from explorer.app.state.compare import CompareState
-from explorer.app.state.explore import ExploreState
 from explorer.errors import InputError
-from explorer.grid.grid import Grid
-from explorer.mechanisms import HTF, UG, all_mechanisms, mechanism
+from explorer.mechanisms import HTF, all_mechanisms
 from explorer.scenario import (
     Box,
     Choice,
     Looks,
     Scenario,
-    Sweep,
     link,
     presets,
     to_python,
     yaml_file,
 )
-from explorer.scenario.checks import shown
-from explorer.scenario.presets import FOLDER
-from tests.scenario.frame import as_the_page_begins, ids, refuses, there_and_back
-from tests.scenarios import scenarios
+from tests.scenario.frame import ids, refuses
 
 PLAIN = {"scenario": 1, "city": "madeup", "mechanisms": ["htf"], "epsilon": 0.1}
-
-
-@given(scenarios())
-def test_it_comes_back_from_yaml_link_and_plain_values(one) -> None:
-    there_and_back(one)
-    assert Scenario.from_yaml(one.to_yaml().encode()) == one
-
-
-@given(scenarios())
-def test_every_mechanism_has_the_epsilon_of_the_scenario(one) -> None:
-    assert {made.epsilon for made in one.made()} == {one.epsilon}
 
 
 def test_a_link_is_short_and_fit_for_an_address() -> None:
@@ -80,14 +59,6 @@ def test_what_is_the_default_is_not_written() -> None:
     assert Scenario(mechanisms=[HTF(T=5)]).mechanisms == (Choice("htf", (("T", 5),)),)
 
 
-def test_a_file_may_leave_out_whatever_has_a_default() -> None:
-    assert Scenario.from_yaml("scenario: 1") == Scenario()
-    assert Scenario.from_yaml("scenario: 1\npage: compare").mechanisms == (
-        Choice("htf"),
-        Choice("mosaic"),
-    )
-
-
 def test_a_release_has_no_seed() -> None:
     one = Scenario(seed=None)
     assert "seed" not in one.to_dict()
@@ -103,15 +74,6 @@ def test_edges_are_rounded_to_a_thousandth_and_stay_there() -> None:
     assert box.edges == (0.123, 0.0, 0.667, 1.0)
     assert math.copysign(1, box.south) == 1
     assert Box(*box.edges) == box
-
-
-def test_without_boxes_it_has_the_two_examples_of_the_page() -> None:
-    grid = Grid.cells((100, 200))
-    assert [box.edges for box in Scenario().boxes_on(grid)] == [
-        (80, 45, 115, 57.5),
-        (125, 60, 145, 70),
-    ]
-    assert Scenario(boxes=[]).boxes_on(grid) == ()
 
 
 BAD = [
@@ -357,52 +319,7 @@ def test_people_may_write_it_as_they_are_used_to() -> None:
     assert one.look == Looks(right="difference", partition=False)
 
 
-def test_the_example_on_the_page_about_scenarios_is_one() -> None:
-    page = (Path(__file__).parents[2] / "notebooks" / "scenarios.md").read_text("utf8")
-    example = re.search(r"```yaml\n(.*?)```", page, re.DOTALL)
-    assert example is not None
-    one = Scenario.from_yaml(example[1])
-    assert one.page == "compare"
-    assert one.made()[1].grid_size == 64
-
-
-def test_looks_are_those_of_the_app() -> None:
-    as_the_page_begins("explore", ExploreState())
-    compare = CompareState()
-    assert [made.key for made in Scenario(page="compare").made()] == ["htf", compare.b.mechanism]
-
-
-def test_sweeps_are_those_of_the_app() -> None:
-    state, sweep = CompareState(), Sweep()
-    assert list(sweep.mechanisms) == state.chosen
-    for name, values in Sweep.choices.items():
-        assert list(values) == state.param[name].objects
-    for name in ("workload", "metric", "at", "seeds"):
-        assert getattr(sweep, name) == getattr(state, name)
-
-
-def test_every_mechanism_can_be_chosen_with_each_of_its_defaults() -> None:
-    for key in all_mechanisms():
-        made = mechanism(key)()
-        assert Choice.read(made) == Choice(key)
-        assert Choice(key, tuple((n, getattr(made, n)) for n in made.tunables())).settings == ()
-    assert repr(Choice("ug", (("grid_size", 9),)).made(0.3)) == repr(UG(epsilon=0.3, grid_size=9))
-
-
 # Presets.
-
-
-def test_the_packaged_presets_have_a_title_and_one_sentence() -> None:
-    found = presets()
-    assert len(found) == len(list(FOLDER.glob("*.yaml"))) >= 5
-    titles = [each.title for each in found.values()]
-    assert all(titles)
-    assert len(set(titles)) == len(titles)
-    for each in found.values():
-        assert each.about.endswith(".")
-        assert len(each.about.split()) <= 25
-        assert each.city == "madeup"
-        assert each.seed is not None
 
 
 def test_a_teachers_folder_adds_scenarios_and_a_bad_file_is_named(tmp_path, monkeypatch) -> None:
@@ -417,11 +334,6 @@ def test_a_teachers_folder_adds_scenarios_and_a_bad_file_is_named(tmp_path, monk
     assert found["mine"].epsilon == 0.7
     monkeypatch.setenv("EXPLORER_SCENARIOS", str(tmp_path / "missing"))
     assert "mine" not in presets()
-
-
-def test_any_value_can_be_shown_and_is_short() -> None:
-    assert shown("x" * 500) == repr("x" * 40)
-    assert len(shown(10**5000)) < 60
 
 
 def test_a_choice_of_a_mechanism_is_that_of_its_key_and_settings() -> None:

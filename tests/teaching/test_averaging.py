@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from explorer import UG, exact
-from explorer.errors import InputError
 from explorer.releases.units import laplace_variance, to_units
 from explorer.teaching import averaging
 from explorer.teaching.previews import answers
@@ -19,11 +18,6 @@ def test_mean_and_error_are_those_of_numpy_at_every_length() -> None:
         error = values[:n].std(ddof=1) / np.sqrt(n)
         assert found.error[n - 1] == pytest.approx(error, rel=1e-6)
     assert np.isnan(found.error[0])
-
-
-def test_epsilons_add_up_without_rounding() -> None:
-    assert averaging.spent(3, 0.1) == 0.3
-    assert averaging.attack(np.zeros(1000), 0.5).spent == 500
 
 
 def test_the_standard_error_is_one_over_the_root_of_n() -> None:
@@ -44,8 +38,3 @@ def test_the_average_of_previews_closes_in_on_the_truth_at_that_rate() -> None:
         assert abs(found.mean[n - 1] - true) < 4 * expected
         # An estimated standard deviation is off by about 1 / sqrt(2 n), more for long tails.
         assert found.error[n - 1] == pytest.approx(expected, rel=6 / np.sqrt(2 * n))
-
-
-def test_no_answers_are_refused() -> None:
-    with pytest.raises(InputError, match="draw at least one"):
-        averaging.attack([], 0.1)

@@ -96,17 +96,6 @@ def test_answers_of_one_and_of_all_are_bounded(rooms, monkeypatch) -> None:
         room.seed(other)
 
 
-def test_dice_differ_and_need_a_question(rooms) -> None:
-    room = rooms.create()
-    who = room.enter(nothing)
-    with pytest.raises(InputError, match="not asked yet"):
-        room.seed(who)
-    room.ask(question())
-    rolled = [room.seed(who) for _ in range(2000)]
-    assert len(set(rolled)) == 2000
-    assert all(0 <= each < 2**31 for each in rolled)
-
-
 def test_everybody_is_told_and_the_end_reaches_all(rooms) -> None:
     room = asked(rooms)
     told = {"a": 0, "teacher": 0}

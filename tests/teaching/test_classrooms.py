@@ -1,7 +1,5 @@
 """Classes of a server: nobody guesses a code, shuts a class for others, or takes all places."""
 
-import threading
-
 import pytest
 
 from explorer.app.classroom.entrance import MOST_TRIES
@@ -9,7 +7,7 @@ from explorer.errors import InputError
 from explorer.serving import entrance
 from explorer.teaching import classrooms
 from explorer.teaching.classrooms import ClassRooms
-from explorer.teaching.codes import CHARACTERS, LENGTH, spaced, tidy
+from explorer.teaching.codes import CHARACTERS, LENGTH
 from explorer.teaching.pool import Answer
 from tests.teaching.test_classroom import asked, nothing
 
@@ -39,13 +37,6 @@ def test_codes_are_long_random_and_cannot_be_misread(rooms) -> None:
     # All guesses that an address has in a day, against as many classes as there can be.
     guesses = (entrance.AT_ONCE + entrance.A_SECOND * 86_400) * MOST_TRIES
     assert guesses * classrooms.MOST_CLASSES / len(CHARACTERS) ** LENGTH < 1e-3
-
-
-def test_a_code_is_found_however_it_is_typed(rooms) -> None:
-    room = rooms.create()
-    for typed in (room.code, room.code.lower(), f" {spaced(room.code)} ", "-".join(room.code)):
-        assert rooms.find(typed) is room
-    assert tidy(spaced(room.code)) == room.code
 
 
 @pytest.mark.parametrize("typed", ["", "AAAAAAAA", "x" * 10_000, None, 7, [1], {"a": 1}, "é\0"])
@@ -113,25 +104,6 @@ def test_one_address_has_its_share_of_classes_and_leaves_room_for_others(rooms) 
     rooms.create("192.0.2.7")
 
 
-def test_classes_that_nobody_is_in_or_has_come_to_make_room_for_ones_own(rooms, clock) -> None:
-    kept = rooms.create("192.0.2.8")
-    empty, unused, used, *more = (rooms.create("192.0.2.7") for _ in range(classrooms.MOST_OF_ONE))
-    for each in (unused, used, *more):
-        each.enter(nothing, teacher=True)
-    used.leave(used.enter(nothing))
-    clock.now += classrooms.EMPTY + 1
-    rooms.create("192.0.2.7").enter(nothing, teacher=True)
-    assert empty.look().closed
-    assert not unused.look().closed
-    with pytest.raises(InputError, match="close one of them"):
-        rooms.create("192.0.2.7")
-    clock.now += classrooms.UNUSED
-    rooms.create("192.0.2.7")
-    assert unused.look().closed
-    assert not used.look().closed, "somebody has been there"
-    assert not kept.look().closed, "it takes nobody's place"
-
-
 def test_an_idle_class_is_forgotten_and_a_busy_one_is_not(rooms, clock) -> None:
     idle, busy = asked(rooms), asked(rooms)
     who = busy.enter(nothing)
@@ -147,23 +119,3 @@ def test_an_idle_class_is_forgotten_and_a_busy_one_is_not(rooms, clock) -> None:
     assert len(told) == 2  # of entering, and of the end
     with pytest.raises(InputError, match="over"):
         idle.enter(nothing)
-
-
-def test_threads_never_take_more_than_a_share(rooms) -> None:
-    made = []
-
-    def create() -> None:
-        for _ in range(20):
-            try:
-                room = rooms.create("192.0.2.7")
-            except InputError:
-                continue
-            room.enter(nothing, teacher=True)
-            made.append(room)
-
-    threads = [threading.Thread(target=create) for _ in range(4)]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
-    assert len(made) == classrooms.MOST_OF_ONE

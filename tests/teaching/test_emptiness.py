@@ -7,7 +7,6 @@ import math
 import numpy as np
 import pytest
 
-from explorer.errors import InputError
 from explorer.teaching import emptiness
 from explorer.teaching.emptiness import Occupancy
 from explorer.trips.matrix import TripMatrix
@@ -70,26 +69,6 @@ def test_the_highest_false_count_is_the_median_of_the_maximum(empty, epsilon) ->
     assert found.highest_false(epsilon, 0.025) <= k <= found.highest_false(epsilon, 0.975)
 
 
-def test_the_highest_of_many_draws_is_as_high_as_that() -> None:
-    found = Occupancy(10_000, np.zeros(0, np.int64), np.zeros(0, np.int64))
-    rng = np.random.default_rng(2)
-    p = 1 - math.exp(-0.2)
-    drawn = (rng.geometric(p, (400, 10_000)) - rng.geometric(p, (400, 10_000))).max(axis=1)
-    below = (drawn <= found.highest_false(0.2)).mean()
-    # At least half by definition, and the next lower count less: a step is 6 % here.
-    assert 0.5 - 5 * 0.025 < below < 0.56 + 5 * 0.025
-    inside = (drawn >= found.highest_false(0.2, 0.025)) & (drawn <= found.highest_false(0.2, 0.975))
-    assert inside.mean() > 0.95 - 5 * math.sqrt(0.95 * 0.05 / 400)
-
-
-def test_a_threshold_keeps_no_more_than_it_may() -> None:
-    found = Occupancy(10**6, np.array([1, 2]), np.array([50, 5]))
-    for false in (1, 10, 100):
-        k = found.threshold(false, 0.3)
-        assert found.false_from(k, 0.3) <= false * (1 + 1e-9)
-        assert found.false_from(k - 1, 0.3) > false
-
-
 def test_growing_boxes_hold_what_boxes_hold(matrix) -> None:
     for number in range(4):
         cell = emptiness.some_trip(matrix, number)
@@ -104,16 +83,6 @@ def test_growing_boxes_hold_what_boxes_hold(matrix) -> None:
             assert np.prod(upper - lower) == cells
         assert (np.diff(found.trips) >= 0).all()
         assert found.noise(0.5)[1] == pytest.approx(4 * emptiness.noise_of_one(0.5))
-
-
-def test_trips_come_up_by_their_number_and_nobody_is_an_error(matrix) -> None:
-    held = {tuple(cell) for cell in matrix.cells.tolist()}
-    seen = [emptiness.some_trip(matrix, number) for number in range(200)]
-    assert set(seen) <= held
-    assert len(set(seen)) > 20
-    nobody = TripMatrix.from_coordinates(np.empty((0, 4)), [4, 4])
-    with pytest.raises(InputError, match="no trips"):
-        emptiness.some_trip(nobody, 0)
 
 
 def test_a_slice_is_where_trips_go(matrix) -> None:

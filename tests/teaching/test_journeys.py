@@ -23,12 +23,6 @@ def test_coarser_cells_are_those_of_a_coarser_grid() -> None:
         assert found.on(places, 16).key == direct.key
 
 
-def test_a_city_without_trips_has_the_made_up_ones() -> None:
-    found = journeys("houston")
-    assert found.stand_in
-    assert found.on(2, 1024).total == journeys("madeup").on(2, 1024).total
-
-
 def test_a_citys_trips_are_those_of_the_catalogue_by_key_or_by_file(real_data) -> None:
     real_data("sf_cabspotting_trips.parquet")
     catalogue = trip_sets()["san-francisco"]

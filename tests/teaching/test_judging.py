@@ -7,7 +7,6 @@ import pytest
 
 from explorer import AG, HTF, UG
 from explorer.evaluate import workload
-from explorer.evaluate.metrics import RHO, SMOOTHING
 from explorer.teaching import judging
 from explorer.teaching.previews import Cancelled
 from tests.helpers import city
@@ -52,13 +51,6 @@ def test_an_order_that_turns_by_chance_is_not_called_sure() -> None:
     assert verdict.sure == ()
 
 
-def test_an_order_that_stays_is_said_to_stay() -> None:
-    same = {"mre20": [0.1, 0.2], "mreRho": [0.01, 0.02]}
-    worse = {"mre20": [0.3, 0.4], "mreRho": [0.03, 0.04]}
-    verdict = judging.judge(table({"ag": same, "ug": worse}))
-    assert verdict.turned == verdict.sure == ()
-
-
 def test_real_runs_are_judged_as_the_evaluation_measured_them() -> None:
     matrix = city()
     made = [UG(epsilon=0.5), AG(epsilon=0.5), HTF(epsilon=0.5)]
@@ -75,8 +67,3 @@ def test_real_runs_are_judged_as_the_evaluation_measured_them() -> None:
     flag.set()
     with pytest.raises(Cancelled):
         judging.measured(matrix, made, asked, 3, cancel=flag)
-
-
-def test_the_metrics_say_what_they_divide_by() -> None:
-    assert (SMOOTHING, RHO) == (20, 0.001)
-    assert judging.METRICS == {"mre20": "20 people", "mreRho": "0.1% of all people"}

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from explorer.errors import InputError
-from explorer.teaching import EXPERIMENTS, lesson, lessons
+from explorer.teaching import EXPERIMENTS, lessons
 from explorer.teaching.lessons import FOLDER, parse
 
 GOOD = """---
@@ -76,17 +76,13 @@ def test_a_scenario_lesson_opens_a_page() -> None:
         (changed("title: Two grids", "title: [x"), "not plain YAML near line"),
         (changed("title: Two grids", "title: &a x\ngoals: *a"), "not plain YAML"),
         (changed("title: Two grids\n", ""), "'title' is missing"),
-        (changed("title: Two grids", "title: 7"), "'title' is missing or no text"),
         (changed("title: Two grids", "titel: x"), "no field 'titel'"),
         (changed("goal: See", "goal: " + "See" * 200), "'goal' is missing or no text of 1 to 300"),
         (changed("minutes: 5", "minutes: soon"), "'minutes' is not a whole number from 1 to 240"),
-        (changed("minutes: 5", "minutes: 0"), "'minutes'"),
         (changed("averaging", "alchemy"), "'experiment' is 'alchemy'; choose one of neighbours"),
-        (changed("averaging", "scenario"), "'settings'"),
         (changed("epsilon: 0.2", "epsilon: 999"), "field 'settings', 'epsilon': Epsilon is 999"),
         (changed("epsilon: 0.2", "colour: red"), "field 'settings', 'colour': There is no setting"),
         (changed("## Question", "## Riddle"), "'## Question' is missing"),
-        (changed("## Answer\n", "## Answer\n\n## More\n"), "'## Answer' is missing or empty"),
         (changed("Why?", "Why?\n\n## More\nx"), "no section '## More'"),
         (changed("minutes: 5", "minutes: 5\nscenario: {city: x}"), "'scenario' belongs to"),
     ],
@@ -113,23 +109,6 @@ def test_a_teachers_folder_adds_replaces_and_complains(tmp_path, monkeypatch) ->
     named = ("08_bad.md", "09_latin.md", "10_long.md")
     assert len(sentences) == 3
     assert all(name in sentence for name, sentence in zip(named, sentences, strict=True))
-
-
-def test_an_empty_or_missing_folder_is_said(tmp_path) -> None:
-    for folder in (tmp_path, tmp_path / "no such"):
-        found, sentences = lessons(folder)
-        assert len(found) == 10
-        assert "has no lessons" in sentences[0]
-    with pytest.raises(InputError, match=r"x\.md could not be read"):
-        lesson(tmp_path / "x.md")
-
-
-def test_lessons_are_short_enough_to_be_read() -> None:
-    for path in FOLDER.glob("*.md"):
-        one = lesson(path)
-        assert len(one.steps.split()) <= 130, path.name
-        assert len(one.question.split()) <= 60, path.name
-        assert len(one.answer.split()) <= 180, path.name
 
 
 def test_the_lesson_on_the_page_about_lessons_is_one() -> None:

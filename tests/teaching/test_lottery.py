@@ -73,14 +73,6 @@ def test_budgets_and_noise_are_those_of_the_paper(matrix) -> None:
         assert (each.parts > 1).all()
 
 
-def test_without_budget_nothing_is_cut() -> None:
-    few = TripMatrix.from_coordinates([[0, 0, 1, 1]], [4, 4])
-    # Whatever the noise, a noisy count of about 100 at epsilon 1 is worth several parts; here
-    # the seed's is below 0.
-    seeds = [seed for seed in range(20) if seen(few, 1.0, 0.3, 10, seed).levels == (None,) * 4]
-    assert seeds
-
-
 @pytest.mark.parametrize("gap", [0.0, 1.0, 4.0])
 def test_two_candidates_win_as_often_as_they_should(gap) -> None:
     one = level([10.0, 10.0 + gap], epsilon=2.0)
@@ -109,11 +101,3 @@ def test_a_gain_is_that_of_a_lottery_or_of_the_best() -> None:
     assert level(np.ones((2, 3)), 1.0).gained(rng) == (0.0, 0.0)
     # Noise for p costs is p / 2 times that for one index.
     assert level(costs, 1.0).noise == 5 * level(costs, 1.0).noise_of_least
-
-
-def test_nodes_are_looked_at_from_the_median_on() -> None:
-    costs = np.zeros((9, 2))
-    costs[:, 1] = [5, 1, 9, 3, 7, 2, 8, 4, 6]
-    one = level(costs, 1.0)
-    assert one.ranges[one.in_the_middle(0)] == 5
-    assert {one.in_the_middle(number) for number in range(40)} == set(range(9))

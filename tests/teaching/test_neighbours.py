@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from explorer import HTF, UG, FrequencyMatrix, Identity, Privlet, QuadTree, Uniform
-from explorer.errors import InputError
 from explorer.releases.units import laplace_variance, to_units
 from explorer.teaching import neighbours
 from explorer.teaching.previews import taught
@@ -69,13 +68,6 @@ def test_a_user_with_several_records_moves_the_count_by_all_of_them() -> None:
     assert laws.largest == pytest.approx(0.9, rel=1e-12)
 
 
-def test_nobody_can_leave_an_empty_cell() -> None:
-    matrix = FrequencyMatrix.from_array([[0, 1], [2, 3]])
-    assert neighbours.neighbour(matrix, (0, 1), -1).counts[0, 1] == 0
-    with pytest.raises(InputError, match="Nobody is in this cell"):
-        neighbours.neighbour(matrix, (0, 0), -1)
-
-
 def test_which_laws_are_known() -> None:
     for made in (Identity(), Uniform(), UG(grid_size=8), taught("quadtree", 0.1)):
         assert made.has_known_distribution
@@ -107,16 +99,3 @@ def test_histograms_of_a_known_law_stay_near_it() -> None:
     assert 0 < laws.bound < 0.5
     assert not laws.exact
     assert laws.first.sum() == pytest.approx(1)
-
-
-def test_histograms_of_one_single_value_do_not_fail() -> None:
-    laws = neighbours.histograms(np.full(50, 3.0), np.full(50, 3.0))
-    assert laws.largest == 0
-
-
-def test_odds_change_by_at_most_e_to_the_epsilon() -> None:
-    assert neighbours.odds_factor(0.5) == pytest.approx(1.6487, rel=1e-4)
-    # Two to one becomes at most 3.3 to one, as the first lesson says.
-    assert neighbours.belief_after(2 / 3, 0.5) == pytest.approx(0.767, abs=5e-4)
-    assert neighbours.belief_after(1.0, 0.5) == 1.0
-    assert neighbours.belief_after(0.0, 5.0) == 0.0

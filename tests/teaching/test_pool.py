@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from explorer.errors import InputError
-from explorer.teaching.pool import MOST_BARS, Answer, Pool, Question, QuestionSettings, nice
+from explorer.teaching.pool import MOST_BARS, Answer, Pool, Question, QuestionSettings
 from tests.helpers import city
 
 
@@ -26,13 +26,6 @@ def test_figures_of_chosen_answers() -> None:
     assert found.sd == pytest.approx(np.std([95, 105, 111, 100], ddof=1))
     assert found.theory == 5.0
     assert (found.within_5, found.within_10) == (0.75, 0.75)
-
-
-def test_theory_is_the_root_of_the_mean_variance() -> None:
-    pool = Pool(10.0)
-    for sd in (3.0, 4.0):
-        pool.add(1, Answer(10.0, sd))
-    assert pool.summary().theory == pytest.approx(math.sqrt(12.5))
 
 
 def test_without_answers_there_is_nothing_and_one_has_no_spread() -> None:
@@ -73,11 +66,6 @@ def test_an_answer_that_is_none_is_refused(value, sd) -> None:
         Answer(value, sd)
 
 
-def test_next_nice_number() -> None:
-    for size in (1e-9, 0.02, 3.3, 99.0, 12345.6):
-        assert size <= nice(size) <= 2.5 * size * (1 + 1e-9)
-
-
 def test_a_question_is_answered_as_theory_says() -> None:
     question = Question.of(
         city(), "Town", QuestionSettings(mechanism="ug", epsilon=0.5, box=(0, 0, 0.5, 1))
@@ -95,10 +83,3 @@ def test_a_question_is_answered_as_theory_says() -> None:
     assert found.sd == pytest.approx(found.theory, rel=5 / math.sqrt(800))
     assert not found.is_off
     assert not found.is_wider
-
-
-def test_more_than_noise_is_noticed() -> None:
-    rng = np.random.default_rng(1)
-    assert pooled(list(rng.normal(100, 20, 50))).is_wider
-    assert pooled(list(rng.normal(110, 5, 50))).is_off
-    assert not pooled([50.0, 150.0]).is_wider  # too few to tell

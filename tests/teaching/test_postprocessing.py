@@ -12,20 +12,6 @@ from explorer.teaching.postprocessing import TREATMENTS, Treatment, effects
 from explorer.teaching.previews import Cancelled
 
 
-def test_every_way_is_there_once_nothing_first() -> None:
-    assert len(set(TREATMENTS)) == 8
-    assert TREATMENTS[0] == Treatment()
-    assert TREATMENTS[-1] == Treatment(True, True, True)
-
-
-def test_counts_are_cut_off_before_they_are_rounded() -> None:
-    counts = np.array([-3.2, 0.4, 2.6])
-    np.testing.assert_array_equal(Treatment(non_negative=True).apply(counts), [0, 0.4, 2.6])
-    both = Treatment(non_negative=True, rounded=True)
-    np.testing.assert_array_equal(both.apply(counts), [0, 0, 3])
-    np.testing.assert_array_equal(Treatment().apply(counts), counts)
-
-
 @pytest.mark.statistical
 def test_an_empty_region_gains_what_the_law_of_the_noise_says() -> None:
     matrix = FrequencyMatrix.from_array(np.zeros((16, 16), dtype=int))

@@ -10,13 +10,6 @@ K = 5
 COUNTS = np.array([[0, 2, 9, 1], [7, 3, 0, 4], [0, 0, 0, 0], [5, 0, 1, 8]])
 
 
-def test_a_service_says_nothing_below_the_threshold() -> None:
-    ask = thresholds.service(COUNTS, K)
-    shown = thresholds.published(ask, COUNTS.shape)
-    np.testing.assert_array_equal(np.isnan(shown), COUNTS < K)
-    np.testing.assert_array_equal(shown[COUNTS >= K], COUNTS[COUNTS >= K])
-
-
 def test_two_published_boxes_give_a_hidden_cell_away() -> None:
     ask = thresholds.service(COUNTS, K)
     found = thresholds.difference(ask, COUNTS.shape, (0, 1))
@@ -44,12 +37,6 @@ def test_every_count_that_is_given_away_is_the_true_one() -> None:
             assert single.count == counts[cell]
             areas = [np.prod(box[1] - box[0]) for box in (single.larger, single.smaller)]
             assert areas[0] - areas[1] == 1
-
-
-def test_a_lonely_cell_is_out_of_reach() -> None:
-    counts = np.zeros((5, 5), dtype=int)
-    counts[2, 2] = 3
-    assert thresholds.difference(thresholds.service(counts, K), (5, 5), (2, 2)) is None
 
 
 def test_two_days_give_a_vanished_cell_away() -> None:

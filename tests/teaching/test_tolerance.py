@@ -12,13 +12,6 @@ from explorer.teaching import tolerance
 from explorer.teaching.previews import Cancelled
 
 
-def test_the_ladder_is_that_of_the_slider() -> None:
-    assert tolerance.LADDER[0] == 0.01
-    assert tolerance.LADDER[-1] == 10
-    assert len(tolerance.LADDER) == 61
-    assert np.all(np.diff(tolerance.LADDER) > 0)
-
-
 def test_a_step_is_found_where_it_is_and_each_epsilon_is_tried_once() -> None:
     asked = []
 
@@ -46,11 +39,6 @@ def test_too_few_previews_leave_the_interval_open_above() -> None:
     found = tolerance.smallest_epsilon(lambda epsilon: 20 if epsilon > 1 else 0, 20)
     assert found.high is None
     assert found.low == found.epsilon == 1.1
-
-
-def test_what_no_epsilon_reaches_is_said() -> None:
-    found = tolerance.smallest_epsilon(lambda _epsilon: 50, 100)
-    assert found.epsilon is found.low is found.high is None
 
 
 @pytest.mark.statistical

@@ -79,25 +79,32 @@ _BOOL = st.booleans()
 _NAMES = st.text(st.characters(codec="utf-8"), min_size=1, max_size=20)
 
 
+def _common(draw: Any, edges: st.SearchStrategy[Any], kind: type[AnyLooks]) -> dict[str, Any]:
+    """What scenarios of every page have."""
+    return {
+        "city": draw(_lines(20).filter(str.strip)),
+        "seed": draw(st.none() | st.integers(0, MAX_SEED)),
+        "boxes": draw(st.none() | st.lists(edges, max_size=5)),
+        "look": draw(parts(kind)),
+        "title": draw(_lines(80)),
+        "about": draw(_lines(80)),
+    }
+
+
 @st.composite
 def scenarios(draw: Any) -> Scenario:
-    """Any scenario."""
+    """Any scenario of Explore, Compare or Learn."""
     page = draw(st.sampled_from(("explore", "compare", "learn")))
     n = {"explore": 1, "compare": 2, "learn": draw(st.integers(1, 2))}[page]
     return Scenario(
         page=page,
         lesson=draw(_lines(20)) if page == "learn" else "",
-        city=draw(_lines(20).filter(str.strip)),
         side=draw(st.sampled_from(GRID_SIDES)),
         contribution_bound=draw(st.sampled_from(BOUNDS)),
         mechanisms=tuple(draw(choices()) for _ in range(n)),
         epsilon=draw(st.floats(1e-6, 10)),
-        seed=draw(st.none() | st.integers(0, MAX_SEED)),
-        boxes=draw(st.none() | st.lists(boxes(), max_size=5)),
-        look=draw(parts(Looks)),
         sweep=draw(parts(Sweep)),
-        title=draw(_lines(80)),
-        about=draw(_lines(80)),
+        **_common(draw, boxes(), Looks),
     )
 
 
@@ -105,69 +112,54 @@ def scenarios(draw: Any) -> Scenario:
 def trip_scenarios(draw: Any) -> Scenario:
     """Any scenario of trips."""
     places = draw(st.sampled_from(("o,d", "d,o", "o,s1,d", "s12,s2", "d,s3,o")))
-    count = len(places.split(","))
     return Scenario(
         page="trips",
-        city=draw(_lines(20).filter(str.strip)),
         places=places,
         side=draw(st.sampled_from(TRIP_SIDES)),
         contribution_bound=draw(st.sampled_from(BOUNDS)),
         mechanisms=(draw(choices(list(trip_mechanisms()))),),
         epsilon=draw(st.floats(1e-6, 10)),
-        seed=draw(st.none() | st.integers(0, MAX_SEED)),
-        boxes=draw(st.none() | st.lists(rows(count), max_size=5)),
-        look=draw(parts(TripLooks)),
-        title=draw(_lines(80)),
-        about=draw(_lines(80)),
+        **_common(draw, rows(len(places.split(","))), TripLooks),
     )
 
 
 @st.composite
 def area_scenarios(draw: Any) -> Scenario:
     """Any scenario of a country."""
-    inside = draw(choices(KEYS) | st.just({"none": {}}))
-    ((key, settings),) = inside.items()
+    ((key, settings),) = draw(choices(KEYS) | st.just({"none": {}})).items()
     made: dict[str, Any] = {"inside": key, "inside_settings": settings}
     for name in ("budgets", "own_share", "threshold", "consistency"):
         if draw(_BOOL):
             made[name] = draw(_values(mechanism("country").param[name]))
-    look = draw(parts(AreaLooks)) | {
+    common = _common(draw, boxes(), AreaLooks)
+    common["look"] |= {
         "level": draw(st.integers(0, LOWEST)),
         "area": draw(st.none() | st.lists(_NAMES, max_size=4)),
         "partition": draw(_BOOL),
     }
     return Scenario(
         page="country",
-        city=draw(_lines(20).filter(str.strip)),
         side=draw(st.sampled_from(CELLS)),
         contribution_bound=draw(st.sampled_from(BOUNDS)),
         mechanisms=({"country": made},),
         # Poorer maps inside are refused.
         epsilon=draw(st.floats(0.01, 10)),
-        seed=draw(st.none() | st.integers(0, MAX_SEED)),
-        boxes=draw(st.none() | st.lists(boxes(), max_size=5)),
-        look=look,
-        title=draw(_lines(80)),
-        about=draw(_lines(80)),
+        **common,
     )
 
 
 @st.composite
 def people_scenarios(draw: Any) -> Scenario:
     """Any scenario of people who keep their places."""
-    look = draw(parts(PeopleLooks)) | {"partition": draw(_BOOL), "grey": draw(_BOOL)}
+    common = _common(draw, boxes(), PeopleLooks)
+    common["look"] |= {"partition": draw(_BOOL), "grey": draw(_BOOL)}
     return Scenario(
         page="federated",
-        city=draw(_lines(20).filter(str.strip)),
         side=draw(st.sampled_from(GRID_SIDES)),
         contribution_bound=draw(st.sampled_from(PEOPLE.bounds)),
         mechanisms=(draw(choices(list(PEOPLE.known()), PEOPLE.unsaid)),),
         epsilon=draw(st.floats(1e-6, 10)),
-        seed=draw(st.none() | st.integers(0, MAX_SEED)),
-        boxes=draw(st.none() | st.lists(boxes(), max_size=5)),
-        look=look,
-        title=draw(_lines(80)),
-        about=draw(_lines(80)),
+        **common,
     )
 
 

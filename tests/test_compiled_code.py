@@ -84,12 +84,6 @@ def test_nothing_is_read_or_deleted_where_nothing_changed(package) -> None:
     assert remove_outdated(package) == []
 
 
-def test_a_damaged_record_counts_as_none(package) -> None:
-    remove_outdated(package)
-    (package / "__pycache__" / "kernels.json").write_text("{")
-    assert len(remove_outdated(package)) == 3
-
-
 def test_a_package_that_cannot_be_written_is_left_as_it_is(package, monkeypatch) -> None:
     def refuse(*_args, **_how):
         raise PermissionError
@@ -115,12 +109,4 @@ def test_a_part_is_prepared_until_code_that_it_may_hold_changes(
     source = package / "constants.py"
     source.write_text(source.read_text() + "OTHER = 3\n")
     remove_outdated(package)
-    assert not is_prepared(package, "one")
-
-
-def test_nothing_is_prepared_in_a_folder_of_compiled_code_that_is_new(
-    package, tmp_path, monkeypatch
-) -> None:
-    note_prepared(package, "one")
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "numba"))
     assert not is_prepared(package, "one")

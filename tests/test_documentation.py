@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import doctest
-import importlib
 import inspect
 import json
 import os
@@ -161,48 +160,6 @@ def test_an_internal_method_that_was_renamed_is_noticed() -> None:
     for name, internal in INTERNAL.items():
         assert internal <= set(dir(getattr(explorer, name))), name
     assert {one.name for one in ALL} >= REFUSES_NOTHING
-
-
-#: `Class.name` or ``Class.name(...)`` in a docstring.
-MEMBER = re.compile(r"`([A-Z][A-Za-z]\w*)\.([a-z]\w*)(\([^`]*\))?`")
-
-
-def members_named() -> set[tuple[str, str, str, str]]:
-    """Module, class, member and call of each `Class.name()` in a docstring of the package."""
-    package = Path(explorer.__file__).parent
-    named = set()
-    for path in package.rglob("*.py"):
-        module = ".".join(path.relative_to(package.parent).with_suffix("").parts)
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-                text = ast.get_docstring(node) or ""
-                named |= {(module, *pair) for pair in MEMBER.findall(text)}
-    return named
-
-
-def classes_named(name: str) -> list[type]:
-    """The classes of that name in modules of the package that are loaded."""
-    ours = [each for key, each in list(sys.modules.items()) if key.startswith("explorer.")]
-    found = [vars(module).get(name) for module in ours]
-    return [each for each in found if inspect.isclass(each)]
-
-
-def has_member(kind: type, member: str) -> bool:
-    annotated = any(member in vars(base).get("__annotations__", ()) for base in kind.__mro__)
-    return annotated or hasattr(kind, member)
-
-
-def test_every_member_that_a_docstring_names_is_there() -> None:
-    named, missing = members_named(), []
-    assert len(named) > 50
-    modules = {module: importlib.import_module(module) for module, *_ in named}
-    for module, kind, member, call in sorted(named):
-        own = vars(modules[module]).get(kind)
-        # Classes of other packages are not looked at.
-        kinds = [own] if inspect.isclass(own) else classes_named(kind)
-        if kinds and not any(has_member(each, member) for each in kinds):
-            missing.append(f"{module} names {kind}.{member}{call}")
-    assert missing == []
 
 
 @pytest.mark.slow

@@ -160,18 +160,13 @@ def test_it_runs(done) -> None:
     assert any("text/html" in out.get("data", {}) for out in shown)
     assert not any(out.output_type == "error" for out in shown)
     assert not any("Traceback" in out.get("text", "") for out in shown)
+    # Figures bring their scripts: nothing is asked of the net.
+    scripts = [out.data.get("application/javascript", "") for out in shown if "data" in out]
+    assert any("Bokeh" in script for script in scripts)
+    assert not any("cdn.bokeh.org/bokeh/release" in script for script in scripts)
     checks = [each for each in done.cells if each.id.endswith("-check")]
     said = ["".join(out.get("text", "") for out in each.outputs) for each in checks]
     assert all("Right" in text for text in said)
-
-
-@pytest.mark.slow
-def test_figures_ask_the_net_for_no_scripts(done) -> None:
-    outputs = [out for each in done.cells for out in each.get("outputs", [])]
-    scripts = [out.data.get("application/javascript", "") for out in outputs if "data" in out]
-    assert any("Bokeh" in script for script in scripts)
-    # With scripts that come along, the list of addresses to load is empty.
-    assert not any("cdn.bokeh.org/bokeh/release" in script for script in scripts)
 
 
 @pytest.mark.slow
@@ -230,9 +225,3 @@ def test_exercises_have_hidden_solutions_and_checks_with_grades(path) -> None:
 def test_no_exercise_has_the_name_of_another() -> None:
     every = [name for path in NOTEBOOKS for name in names(nbformat.read(path, as_version=4))]
     assert sorted(every) == sorted(WRONG)
-
-
-@every_notebook
-def test_the_readme_lists_it(path) -> None:
-    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
-    assert sum(line.startswith("|") and path.stem in line for line in lines) == 1

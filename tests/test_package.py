@@ -5,9 +5,6 @@ from __future__ import annotations
 import ast
 import importlib
 import pickle
-import pkgutil
-import pydoc
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -63,13 +60,6 @@ def test_help_of_the_command_line_loads_nothing_heavy(typed: str) -> None:
     assert not loaded & set(HEAVY)
 
 
-def test_a_name_loads_what_it_needs_and_no_more() -> None:
-    grid = loaded_by("from explorer import Grid")
-    assert "explorer.grid.grid" in grid
-    assert not {name for name in grid if name.startswith(("explorer.points", "explorer.privacy"))}
-    assert "explorer.mechanisms.htf" in loaded_by("from explorer import HTF")
-
-
 def test_a_preview_of_counts_loads_no_library_of_tables_or_files() -> None:
     statement = "from explorer import HTF\nHTF(epsilon=1).release([[9, 0], [8, 1]], rng=1)"
     loaded = loaded_by(statement)
@@ -115,31 +105,3 @@ def test_a_star_brings_every_public_name() -> None:
     release = explorer.HTF(epsilon=1).release([[9, 0], [8, 1]], rng=1)
     same = pickle.loads(pickle.dumps(release))
     assert same.answer([[0, 0, 2, 2]]).value == release.answer([[0, 0, 2, 2]]).value
-
-
-def test_help_shows_the_public_names() -> None:
-    shown = pydoc.render_doc(explorer, renderer=pydoc.plaintext)
-    assert "read_points" in shown
-    assert "class HTF" in shown
-
-
-def test_a_package_and_a_function_do_not_share_a_name() -> None:
-    importlib.import_module("explorer.mechanisms")
-    assert "htf" in explorer.all_mechanisms()
-    assert not callable(explorer.mechanisms)
-
-
-def test_the_pages_of_the_api_cover_every_public_module() -> None:
-    readme = (Path(explorer.__file__).parents[1] / "README.md").read_text()
-    (command,) = re.findall(r"^pdoc (.*?)^```$", readme, re.DOTALL | re.MULTILINE)
-    named = command.replace("\\\n", " ").split()
-    assert len(set(named)) == len(named)
-    found = {name: importlib.import_module(name) for name in named}
-    for name, module in found.items():
-        assert module.__doc__, name
-    # The page of a package that lists its names shows none of the modules in it.
-    folders = [each.name for each in pkgutil.iter_modules(explorer.__path__) if each.ispkg]
-    packages = [importlib.import_module(f"explorer.{name}") for name in folders]
-    listed = {each.__name__ for each in packages if getattr(each, "__all__", None)}
-    # The names of the mechanisms stand at the root.
-    assert listed - {"explorer.mechanisms"} <= set(named)

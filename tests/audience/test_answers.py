@@ -51,14 +51,6 @@ def test_numbers_are_those_of_the_release(name) -> None:
     assert "outside the map" in rows[2]["said"]
 
 
-def test_words_say_the_number_the_range_and_how_far_off_it_may_be() -> None:
-    one = exhibit()
-    row = said(one)["maps"][one.key][0]
-    numbers = [int(each.replace(",", "")) for each in re.findall(r"\d[\d,]*", row["said"])]
-    assert numbers[:3] == [round(row["value"]), round(row["low"]), round(row["high"])]
-    assert f"covers {row['areas']} of the small areas" in row["said"]
-
-
 @pytest.mark.parametrize(
     ("value", "half", "words"),
     [

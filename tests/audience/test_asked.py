@@ -25,15 +25,6 @@ ANYTHING = st.recursive(
 )
 
 
-def test_boxes_and_shapes_keep_their_order_and_their_places() -> None:
-    found = queries_of(
-        [{"box": [0, 1, 2, 3]}, {"shape": [[0, 0], [4, 0], [0, 4]]}, {"box": [5.5, 5, 6, 6]}], GRID
-    )
-    assert found.boxes.tolist() == [[0, 1, 2, 3], [0, 0, 4, 4], [5.5, 5, 6, 6]]
-    assert [each is None for each in found.shapes] == [True, False, True]
-    assert found.shapes[1].area == 8
-
-
 def test_lines_that_cross_are_both_halves() -> None:
     found = queries_of([{"shape": [[0, 0], [4, 4], [4, 0], [0, 4]]}], GRID)
     assert found.shapes[0].is_valid
@@ -75,17 +66,6 @@ def test_nothing_else_than_a_question_or_a_sentence_comes_of_anything(areas) -> 
     except InputError:
         return
     assert len(found) == len(areas)
-
-
-@given(ANYTHING | st.binary())
-def test_any_body_is_a_question_or_a_sentence(said) -> None:
-    try:
-        body = said if isinstance(said, bytes) else json.dumps(said).encode()
-        maps, areas = maps_of(body)
-    except InputError:
-        return
-    assert 1 <= len(maps) <= 12
-    assert len(areas) <= MOST_AREAS
 
 
 def test_bodies_are_bounded() -> None:

@@ -9,10 +9,8 @@ import pytest
 
 from explorer.audience.exhibits import Changed, Exhibit, Exhibition, Gone, Held, Unknown
 from explorer.audience.folders import digest
-from explorer.publish.names import FILES, MANIFEST, RELEASE, SIGNATURE
-from explorer.publish.signing import PublisherKey
+from explorer.publish.names import FILES, MANIFEST, RELEASE
 from tests.audience.running import key_of
-from tests.publish.folders import folder_of
 
 
 def shown(root) -> Exhibition:
@@ -31,14 +29,6 @@ def test_maps_stand_in_the_order_of_their_dates(whole) -> None:
     assert sd > 0
     assert exhibition.scale(list(exhibition)).source == "release"
     assert exhibition.scale(list(exhibition)).top == max(each.top for each in exhibition)
-
-
-def test_a_signature_is_taken_along(tmp_path) -> None:
-    folder = folder_of(tmp_path / "signed", key=PublisherKey(tmp_path / "publisher.key"))
-    one = Exhibit.of(folder, digest(folder / MANIFEST))
-    assert b"".join(one.files[SIGNATURE].pieces()) == (folder / SIGNATURE).read_bytes()
-    (folder / SIGNATURE).unlink()
-    assert not one.is_there
 
 
 def test_a_map_that_never_was_is_another_thing_than_one_that_is_gone(root) -> None:

@@ -9,23 +9,18 @@ import pytest
 
 from explorer.audience import listening as module
 from explorer.audience import pages
-from tests.audience.running import Running, key_of, picture, two_folders
+from tests.audience.running import Running, key_of, picture
 
 
 @pytest.fixture(scope="module")
-def root(tmp_path_factory):
-    return two_folders(tmp_path_factory.mktemp("releases"))
+def key(whole) -> str:
+    return key_of(whole / "before")
 
 
-@pytest.fixture(scope="module")
-def key(root) -> str:
-    return key_of(root / "before")
-
-
-def test_who_comes_when_it_is_full_gets_a_page_that_tries_again(root, key, monkeypatch) -> None:
+def test_who_comes_when_it_is_full_gets_a_page_that_tries_again(whole, key, monkeypatch) -> None:
     monkeypatch.setattr(module, "PAGES", 1e-9)
     monkeypatch.setattr(module, "PAGES_AT_ONCE", 3)
-    one = Running(root / "before")
+    one = Running(whole / "before")
     found = [one.get(f"/map/{key}") for _ in range(5)]
     assert [each.code for each in found] == [200] * 3 + [429] * 2
     late = found[-1]
@@ -37,9 +32,9 @@ def test_who_comes_when_it_is_full_gets_a_page_that_tries_again(root, key, monke
     one.stop()
 
 
-def test_more_connections_than_it_bears_are_put_off_and_then_closed(root, key, monkeypatch) -> None:
+def test_more_connections_than_it_bears_are_closed(whole, key, monkeypatch) -> None:
     monkeypatch.setattr(module, "MOST_CONNECTIONS", 4)
-    one = Running(root / "before")
+    one = Running(whole / "before")
     wires = [socket.create_connection(("127.0.0.1", one.port)) for _ in range(6)]
     assert one.get(f"/map/{key}").code == 429
     assert json.loads(one.get("/health").body)["connections"] == 7
@@ -52,10 +47,10 @@ def test_more_connections_than_it_bears_are_put_off_and_then_closed(root, key, m
     one.stop()
 
 
-def test_who_asks_without_end_waits_and_nobody_else_does(root, key, monkeypatch) -> None:
+def test_who_asks_without_end_waits_and_nobody_else_does(whole, key, monkeypatch) -> None:
     monkeypatch.setattr(module, "REQUESTS", 1e-9)
     monkeypatch.setattr(module, "REQUESTS_AT_ONCE", 5)
-    one = Running(root / "before", proxied=True)
+    one = Running(whole / "before", proxied=True)
 
     def come(address: str) -> int:
         return one.get(picture(key), headers={"X-Forwarded-For": address}).code
@@ -66,13 +61,13 @@ def test_who_asks_without_end_waits_and_nobody_else_does(root, key, monkeypatch)
 
 
 def test_a_fault_of_ours_is_one_sentence_and_one_line_without_what_was_asked(
-    root, key, monkeypatch, caplog
+    whole, key, monkeypatch, caplog
 ) -> None:
     def fail(*_: object) -> bytes:
         raise ValueError("secret 4711")
 
     monkeypatch.setattr(pages, "map_page", fail)
-    one = Running(root / "before")
+    one = Running(whole / "before")
     answer = one.get(f"/map/{key}?x=4711")
     one.stop()
     assert answer.code == 500

@@ -13,32 +13,27 @@ from explorer.audience import exhibits
 from explorer.audience.house import HEADERS
 from explorer.audience.statics import STATICS
 from explorer.publish.names import FILES, MANIFEST
-from tests.audience.running import Running, key_of, picture, two_folders
+from tests.audience.running import Running, key_of, picture
 from tests.publish.folders import published
 
 SOMEWHERE = "https://news.example.org"
 
 
 @pytest.fixture(scope="module")
-def root(tmp_path_factory):
-    return two_folders(tmp_path_factory.mktemp("releases"))
-
-
-@pytest.fixture(scope="module")
-def running(root):
-    one = Running(root / "before", root / "after", origins=(SOMEWHERE,))
+def running(whole):
+    one = Running(whole / "before", whole / "after", origins=(SOMEWHERE,))
     yield one
     one.stop()
 
 
 @pytest.fixture(scope="module")
-def key(root) -> str:
-    return key_of(root / "before")
+def key(whole) -> str:
+    return key_of(whole / "before")
 
 
 @pytest.fixture(scope="module")
-def other(root) -> str:
-    return key_of(root / "after")
+def other(whole) -> str:
+    return key_of(whole / "after")
 
 
 def addresses(key: str, other: str) -> list[str]:
@@ -79,8 +74,8 @@ def test_every_address_answers_and_says_what_may_be_loaded(running, key, other) 
         assert ("X-Frame-Options" in answer.headers) == (not framed)
 
 
-def test_nobody_frames_a_map_where_no_origin_was_named(root, key) -> None:
-    alone = Running(root / "before")
+def test_nobody_frames_a_map_where_no_origin_was_named(whole, key) -> None:
+    alone = Running(whole / "before")
     answer = alone.get(f"/map/{key}?embed=1")
     alone.stop()
     assert answer.headers["X-Frame-Options"] == "DENY"
@@ -96,10 +91,10 @@ def test_pages_ask_for_nothing_from_elsewhere(running, key, other) -> None:
             assert running.get(asset).code == 200
 
 
-def test_files_are_those_of_the_folder(running, root, key) -> None:
+def test_files_are_those_of_the_folder(running, whole, key) -> None:
     for name in (*FILES, MANIFEST):
         answer = running.get(f"/files/{key}/{name}")
-        assert answer.body == (root / "before" / name).read_bytes()
+        assert answer.body == (whole / "before" / name).read_bytes()
         assert answer.headers["Content-Disposition"] == f'attachment; filename="{name}"'
     report = running.get(f"/report/{key}")
     assert report.headers["Content-Type"].startswith("text/html")
@@ -194,8 +189,8 @@ def test_what_is_too_long_ends_its_connection(running) -> None:
     assert running.get("/").code == 200
 
 
-def test_a_map_that_is_taken_away_is_one_sentence_and_the_others_go_on(root, tmp_path) -> None:
-    shutil.copytree(root, tmp_path / "shown")
+def test_a_map_that_is_taken_away_is_one_sentence_and_the_others_go_on(whole, tmp_path) -> None:
+    shutil.copytree(whole, tmp_path / "shown")
     folders = tmp_path / "shown" / "before", tmp_path / "shown" / "after"
     key, other = map(key_of, folders)
     one = Running(*folders)
@@ -220,9 +215,9 @@ def test_a_map_that_is_taken_away_is_one_sentence_and_the_others_go_on(root, tmp
 
 
 def test_a_file_that_changes_while_it_is_sent_does_not_come_whole(
-    root, tmp_path, monkeypatch
+    whole, tmp_path, monkeypatch
 ) -> None:
-    shutil.copytree(root / "before", tmp_path / "before")
+    shutil.copytree(whole / "before", tmp_path / "before")
     key, path = key_of(tmp_path / "before"), tmp_path / "before" / "leaves.geojson"
     monkeypatch.setattr(exhibits, "_PIECE", 1000)
     one, begun = Running(tmp_path / "before"), []

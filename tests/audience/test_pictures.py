@@ -13,7 +13,6 @@ from explorer.audience.pictures import LOOKS, Wanted, painted
 from explorer.errors import InputError
 from explorer.views.palette import PALETTES
 from explorer.views.scale import ColourScale
-from explorer.views.viewport import Viewport
 from tests.publish.folders import drawn, published
 
 AT = "-10000,-10000,10000,10000"
@@ -77,8 +76,3 @@ def test_lines_stand_where_leaves_meet(one) -> None:
 def test_what_no_page_asks_is_a_sentence(one, wrong) -> None:
     with pytest.raises(InputError, match="open the map again"):
         Wanted.of({**ASKED, **wrong}, one)
-
-
-@pytest.mark.parametrize("at", ["1e11,0,1e12,1", "0,0,0,0", "5,5,-5,-5", "-1e9,-1e9,1e9,1e9"])
-def test_a_view_that_is_none_is_the_whole_map(one, at) -> None:
-    assert Wanted.of({**ASKED, "at": at}, one).view == Viewport(*one.release.grid.bounds, 96, 128)

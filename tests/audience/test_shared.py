@@ -29,22 +29,6 @@ def test_sixty_who_ask_for_the_same_have_it_made_once() -> None:
     asyncio.run(visit())
 
 
-def test_what_fails_is_not_kept_and_fails_for_all_who_wait() -> None:
-    async def visit() -> None:
-        shared = Shared(Turns(1))
-
-        def fail() -> bytes:
-            raise ValueError("broken")
-
-        both = await asyncio.gather(
-            shared.get("x", "1", fail), shared.get("x", "2", fail), return_exceptions=True
-        )
-        assert [type(each) for each in both] == [ValueError, ValueError]
-        assert await shared.get("x", "1", lambda: b"well") == b"well"
-
-    asyncio.run(visit())
-
-
 def test_one_address_after_the_other_has_its_turn() -> None:
     done: list[str] = []
     gate = threading.Event()

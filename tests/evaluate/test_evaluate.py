@@ -19,7 +19,6 @@ from explorer.cli import main
 from explorer.evaluate import (
     Store,
     Task,
-    Workload,
     biases,
     evaluate,
     label,
@@ -63,18 +62,6 @@ def test_a_plan_is_every_combination_seed_by_seed():
         ("htf", 50, 0.1),
         ("htf", 50, 1.0),
     ]
-
-
-def test_mechanisms_come_as_instances_names_or_pairs():
-    tasks = plan([HTF(epsilon=0.7, T=5), ("htf", {"T": 2}), "htf"], seeds=[9])
-    assert [(json.loads(t.parameters)["T"], t.epsilon, t.seed) for t in tasks] == [
-        (5, 0.7, 9),
-        (2, 0.1, 9),
-        (3, 0.1, 9),
-    ]
-    assert Task.of(tasks[0].build(), 9) == tasks[0]
-    # A default of 10 and a 10 that was given and became 10.0 are one setting.
-    assert plan([HTF()], [1], 1) == plan([HTF(stop_count=10)], [1], 1)
 
 
 @pytest.mark.parametrize(
@@ -122,27 +109,6 @@ def test_figures_are_those_of_the_release_itself():
         found = dict(zip(rows.metric, rows.value, strict=True))
         assert found == pytest.approx(wanted, rel=1e-9, abs=1e-7)
     assert set(table.leaves) == {release.n_leaves}
-
-
-def test_fractions_of_cells_and_own_truths_are_measured():
-    boxes = np.array([[[0.25, 0.5], [10.0, 9.5]], [[3.0, 3.0], [3.5, 3.5]]])
-    plain = Workload("plain", boxes)
-    shifted = Workload("shifted", boxes, truth=exact(MATRIX, MATRIX.grid.from_cells(boxes)) + 100)
-    table = evaluate(MATRIX, ["uniform"], [1], [plain, shifted], 1, jobs=1)
-    bias = table[table.metric == "bias"].set_index("workload").value
-    assert bias["shifted"] == pytest.approx(bias["plain"] - 100)
-
-
-def test_the_table_is_tidy_and_says_where_it_is_from():
-    table = evaluate(MATRIX, ["htf", "uniform"], [0.1, 1], ASKED, 2, city="two towns", jobs=1)
-    assert list(table.columns) == list(results.COLUMNS)
-    assert len(table) == 2 * 2 * 2 * len(ASKED) * len(metrics.names())
-    assert not table.duplicated(["mechanism", "epsilon", "seed", "workload", "metric"]).any()
-    assert table.value.notna().all()
-    assert set(table.city) == {"two towns"}
-    assert set(table.version) == {__import__("explorer").__version__}
-    assert json.loads(table[table.mechanism == "htf"].parameters.iloc[0])["T"] == 3
-    assert (table.seconds > 0).all()
 
 
 def test_processes_and_this_process_give_the_same_figures(tmp_path):
@@ -243,15 +209,6 @@ def test_a_worker_that_is_killed_is_one_sentence_and_what_is_finished_stays(tmp_
     again = runs(MATRIX, [run.task for run in done], ASKED, jobs=1, store=store)
     assert [run.seconds for run in again] == [run.seconds for run in done]
     assert not list(tmp_path.glob(".part.*"))
-
-
-def test_a_damaged_file_of_the_store_is_done_again(tmp_path):
-    first = evaluate(MATRIX, ["htf"], [0.1], ASKED, 1, jobs=1, folder=tmp_path)
-    (path,) = tmp_path.iterdir()
-    path.write_bytes(b"half a file")
-    again = evaluate(MATRIX, ["htf"], [0.1], ASKED, 1, jobs=1, folder=tmp_path)
-    pd.testing.assert_frame_equal(without_time(first), without_time(again))
-    assert len(results.read(path)) == len(first)
 
 
 # Tables

@@ -5,7 +5,6 @@ import pytest
 
 from explorer import UG, Identity, InputError, exact
 from explorer.evaluate.repeats import Spread, repeats, seed_of
-from explorer.mechanisms import rebuild
 from explorer.releases.units import laplace_variance, to_units
 from tests.helpers import city
 
@@ -40,12 +39,6 @@ def test_the_dice_of_every_run_are_others_and_come_again() -> None:
     np.testing.assert_array_equal(few, more[:3])
     expected = made.release(matrix, rng=seed_of(4)).answer(BOX).value
     np.testing.assert_array_equal(more[4], expected)
-
-
-def test_a_release_says_which_mechanism_makes_others_like_it() -> None:
-    made = UG(epsilon=0.3, grid_size=7, inside="interpolated")
-    release = made.release(city(), rng=5)
-    assert repr(rebuild(release)) == repr(made)
 
 
 def test_the_spread_counts_what_is_close() -> None:

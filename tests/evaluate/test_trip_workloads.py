@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from explorer.errors import InputError
 from explorer.evaluate.papers.trips.data import TripSets
 from explorer.evaluate.workloads import TRIP_NAMES, trip_workload
 
@@ -65,10 +64,3 @@ def test_boxes_lie_where_they_should() -> None:
     near = trip_workload("near25", shape, cells, np.array([1, 5]), n=50).boxes
     held = np.any(np.all((near[:, None, 0] <= cells) & (cells < near[:, None, 1]), axis=2), axis=1)
     assert held.all()
-
-
-def test_what_cannot_be_asked() -> None:
-    with pytest.raises(InputError, match="no workload 'sq2': choose some of random, cov1"):
-        trip_workload("sq2", (4, 4))
-    with pytest.raises(InputError, match="lie around trips, and there are none"):
-        trip_workload("near10", (4, 4))

@@ -30,17 +30,6 @@ def test_boxes_are_whole_cells_inside_the_map(name, shape):
     assert cols.min() >= 1
 
 
-def test_numbers_of_queries_are_the_papers():
-    assert {name: len(workload(name, SHAPE)) for name in NAMES} == {
-        "random": 2000,
-        **dict.fromkeys(SQUARES, 2000),
-        **dict.fromkeys(AG_SIZES, 200),
-        "cells": 256 * 320,
-        "total": 1,
-    }
-    assert len(workload("q3", SHAPE, n=17)) == 17
-
-
 @pytest.mark.statistical
 def test_random_rectangles_have_uniform_centres_and_extents():
     # Far inside a large map nothing is clipped: conditions on the centre leave extents uniform.

@@ -15,7 +15,7 @@ import numpy as np
 import param
 
 from explorer import FrequencyMatrix, Grid, Mechanism
-from tests.golden.inside import all_mechanisms
+from explorer.mechanisms import all_mechanisms
 
 SMALL = ((64, 64), (48, 37), (1, 9))
 LARGE = ((1024, 1024),)

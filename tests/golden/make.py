@@ -2,16 +2,11 @@
 
     --texts                 help of every command, printed answers, sentences of ledgers, names
     --numbers GROUP ...     releases, large, keys, preview, tasks, links, yaml, files
-    --bits FILE             hashes of every float, to compare two commits on one machine
 
 Texts may change on purpose: make them anew and read the difference. Numbers may not: what is
 missing is added (a new mechanism, a new option), what differs from before is refused and named;
 `--replace` takes it all the same. Release files are made once a format and never replaced: later
-versions must read what earlier ones wrote. Bits depend on the machine and are never committed:
-
-    python -m tests.golden.make --bits /elsewhere/before.txt    # at one commit
-    python -m tests.golden.make --bits /elsewhere/after.txt     # at the other
-    diff /elsewhere/before.txt /elsewhere/after.txt
+versions must read what earlier ones wrote.
 """
 
 from __future__ import annotations
@@ -27,10 +22,12 @@ if __name__ == "__main__" and not __package__:
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import explorer
+from explorer.mechanisms import all_mechanisms
+from explorer.releases.file import FORMAT
+from explorer.scenario import Scenario
 from tests.golden import files, kept, pins, said
 from tests.golden.cases import BOUNDS, SEEDS, SMALL, cases
-from tests.golden.inside import FORMAT, Scenario, all_mechanisms
-from tests.golden.measure import bits, differences, drawn, golden
+from tests.golden.measure import differences, drawn, golden
 from tests.golden.screens import AS_FILES, plain
 
 GROUPS = ("releases", "large", "keys", "preview", "tasks", "links", "yaml", "files")
@@ -140,17 +137,6 @@ def ledger_lines() -> Iterator[str]:
                 )
 
 
-def make_bits(path: Path) -> None:
-    """Write a line for each release of `releases` and `large`."""
-    if path.resolve().is_relative_to(kept.HERE.parents[1]):
-        raise SystemExit("Bits belong to one machine: give a file outside of the checkout.")
-    with path.open("w") as out:
-        for large in (False, True):
-            for key in all_mechanisms():
-                for each in cases(key, large):
-                    out.write(f"{bits(each)} {each.key}\n")
-
-
 def main() -> None:
     """Make what was asked for."""
     parser = argparse.ArgumentParser(
@@ -159,10 +145,9 @@ def main() -> None:
     parser.add_argument("--texts", action="store_true")
     parser.add_argument("--numbers", nargs="+", default=[], choices=GROUPS)
     parser.add_argument("--replace", action="store_true")
-    parser.add_argument("--bits", type=Path)
     asked = parser.parse_args()
-    if not (asked.texts or asked.numbers or asked.bits):
-        parser.error("give --texts, --numbers or --bits")
+    if not (asked.texts or asked.numbers):
+        parser.error("give --texts or --numbers")
     differing: list[str] = []
     for group in asked.numbers:
         for path, now in numbers(group):
@@ -173,8 +158,6 @@ def main() -> None:
         kept.TEXTS.mkdir(exist_ok=True)
         for name, text in texts():
             (kept.TEXTS / name).write_text(text, "utf8")
-    if asked.bits:
-        make_bits(asked.bits)
     if differing:
         print("\n".join(differing))
         done = "replaced" if asked.replace else "kept as they were (--replace takes the new ones)"

@@ -1,4 +1,4 @@
-"""What is looked at in a release: hashes of whole numbers, numbers to compare, exact bits."""
+"""What is looked at in a release: hashes of whole numbers, and numbers to compare."""
 
 from __future__ import annotations
 
@@ -99,14 +99,6 @@ def near(old: np.ndarray, new: np.ndarray) -> bool:
     if old.shape != new.shape:
         return False
     return bool((np.abs(old - new) <= TOLERANCE * np.abs(old).max(initial=0.0)).all())
-
-
-def bits(case: Case) -> str:
-    """Hash of every float of a release, bit for bit: the same on one machine only."""
-    release = drawn(case)
-    tree, answers = release.tree, release.answer(boxes(case.shape))
-    arrays = (tree.value, tree.precision, tree.sd, tree.draws, answers.value, answers.sd)
-    return digest(*(np.ascontiguousarray(a).view("<i8") for a in (*arrays, release.density())))
 
 
 def digest(*arrays: np.ndarray) -> str:

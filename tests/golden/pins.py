@@ -8,15 +8,11 @@ from typing import Any
 import numpy as np
 
 from explorer import FrequencyMatrix
+from explorer.evaluate import plan, workloads
+from explorer.privacy.curator import Curator
+from explorer.privacy.noise import PreviewNoise, noise_source
+from explorer.scenario import Scenario
 from tests.golden.cases import placed
-from tests.golden.inside import (
-    Curator,
-    PreviewNoise,
-    Scenario,
-    noise_source,
-    plan,
-    workloads,
-)
 from tests.golden.screens import SCREENS, plain
 
 UNITS = 10**12

@@ -13,8 +13,10 @@ from unittest import mock
 
 import numpy as np
 
+from explorer.cli import main
+from explorer.commands import COMMANDS
+from explorer.scenario import Scenario
 from tests.golden.cases import matrix, places
-from tests.golden.inside import COMMANDS, Scenario, main
 from tests.golden.screens import plain
 
 _HERE = "--around -122.42 37.77 --size 20km --shape 64"

@@ -57,12 +57,3 @@ def test_what_readers_import_is_there(module: str, name: str) -> None:
     there = import_module(module)
     if name and not hasattr(there, name):
         import_module(f"{module}.{name}")
-
-
-def test_readme_and_every_notebook_are_looked_at() -> None:
-    found = imported()
-    looked_at = {where for where, _, _ in found}
-    notebooks = {path.name for path in (ROOT / "notebooks").glob("*.ipynb")}
-    assert {"README.md", "trips.md", *notebooks} <= looked_at
-    assert ("README.md", "Ledger") in {(where, name) for where, _, name in found}
-    assert len(found) > 50

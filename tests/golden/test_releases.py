@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from explorer import Mechanism
+from explorer.mechanisms import all_mechanisms
 from tests.golden import kept
 from tests.golden.cases import SMALL, Case, cases, matrix, settings
-from tests.golden.inside import all_mechanisms
 from tests.golden.measure import alike, differences, digest, golden, packed, unpacked
 
 FOLDER = kept.NUMBERS / "releases"

@@ -44,13 +44,3 @@ def test_printed(name: str, folder: Path) -> None:
 def test_ledgers_and_summaries() -> None:
     before, now = text("ledger.txt").splitlines(), "".join(ledger_lines()).splitlines()
     assert [line for line, old in zip(now, before, strict=True) if not said.same(old, line)] == []
-
-
-def test_the_comparison_sees_words_and_numbers() -> None:
-    assert said.same("sd 1,204.5 of 3", "sd 1,204.5000000000001 of 3")
-    assert not said.same("sd 1,204.5 of 3", "sd 1,204.6 of 3")
-    assert not said.same("sd 1.5", "sd of 1.5")
-    assert said.words("-o FILE, --output FILE  write\n  it") == said.words(
-        "-o, --output FILE write it"
-    )
-    assert said.words("--seeds N") != said.words("--seed N")

@@ -48,13 +48,6 @@ def test_every_node_of_every_mechanism_has_a_decision_and_a_file_tells_the_same(
     assert [decision(loaded, node) for node in range(len(loaded.tree))] == decisions
 
 
-@pytest.mark.parametrize("kind", all_mechanisms().values())
-def test_release_grade_noise_leaves_the_same_to_read(kind):
-    release = kind(epsilon=0.5).release(city((8, 8), 500))
-    kinds = {decision(release, node).kind for node in range(len(release.tree))}
-    assert "unknown" not in kinds
-
-
 @pytest.mark.parametrize("rule", ["count", "per epsilon", "optimal"])
 def test_htf_stops_where_its_test_draw_is_not_above_the_threshold(rule):
     made = all_mechanisms()["htf"](epsilon=0.4, stop_rule=rule, stop_count=50, stop_extent=3)
@@ -88,18 +81,6 @@ def test_htf_stops_where_its_test_draw_is_not_above_the_threshold(rule):
         assert each.kind == wanted
         seen.add(wanted)
     assert {"stopped", "on"} <= seen
-
-
-def test_the_words_of_the_issue():
-    release, decisions = said(all_mechanisms()["htf"](epsilon=0.4, stop_count=50))
-    verdicts = [each.verdict for each in decisions]
-    height = int(release.facts["height"])
-    assert f"height reached: {height} of {height} cuts" in verdicts
-    assert any(each.startswith("stopped: ") and each.endswith(" ≤ 50") for each in verdicts)
-    one = all_mechanisms()["htf"](epsilon=5.0, height=20, stop_count=0).release(
-        city((6, 6), 4000), rng=1
-    )
-    assert "cannot be split" in {decision(one, node).verdict for node in range(len(one.tree))}
 
 
 def test_ag_divides_again_by_guideline_2():
@@ -155,14 +136,6 @@ def test_kd_cell_is_told_by_the_noisy_grid_it_looked_at():
             assert each.kind == "stopped"
         else:
             assert each.kind == ("cell" if size[node] == 1 else "height")
-
-
-def test_privtree_releases_the_outcome_and_no_score():
-    release, decisions = said(all_mechanisms()["privtree"](epsilon=0.5))
-    for node, each in enumerate(decisions):
-        if release.tree.fan_out[node] == 0 and cells(release)[node] > 1:
-            assert each.kind == "stopped"
-            assert "Only this outcome is released" in each.reason
 
 
 @pytest.mark.parametrize("kind", ["quadtree", "kd-standard", "kd-hybrid", "hierarchy"])

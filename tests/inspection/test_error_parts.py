@@ -10,7 +10,6 @@ import pytest
 import shapely
 
 from explorer import Grid, Points, TripDomain, Trips, all_mechanisms, compare, exact
-from explorer.evaluate import Workload, evaluate
 from explorer.inspection.errors import error_split
 from explorer.inspection.leaves import LeafTable
 from explorer.mechanisms import trip_mechanisms
@@ -84,16 +83,3 @@ def test_tables_of_answers_have_the_truth_of_all_records(bound: int | None) -> N
     assert ("from_clipping" in parts) == (bound is not None)
     if bound is not None:
         np.testing.assert_allclose(table.counted - table.true, table.from_clipping, atol=1e-9)
-
-
-def test_metrics_of_an_evaluation_are_against_all_records() -> None:
-    counts, every, boxes = places(1, 1)
-    asked = [Workload.of("mine", boxes, GRID)]
-    errors = {}
-    for jobs in (1, 2):
-        table = evaluate(counts, ["uniform"], [10], asked, seeds=2, jobs=jobs)
-        errors[jobs] = table[table.metric == "bias"].value.to_numpy()
-    np.testing.assert_array_equal(errors[1], errors[2])
-    releases = [all_mechanisms()["uniform"](epsilon=10).release(counts, rng=k) for k in (0, 1)]
-    expected = [(each.answer(boxes).value - exact(every, boxes)).mean() for each in releases]
-    np.testing.assert_allclose(errors[1], expected)

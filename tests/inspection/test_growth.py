@@ -36,6 +36,8 @@ def test_every_step_tiles_the_domain(growth) -> None:
         at = growth.nodes(step)
         np.testing.assert_array_equal(cut.lower, growth.release.tree.lower[at])
         np.testing.assert_array_equal(cut.counts, growth.release.tree.value[at])
+        assert cut.counts.sum() == pytest.approx(growth.release.total, abs=1e-4)
+        assert cut.density().sum() == pytest.approx(growth.release.total, abs=1e-4)
 
 
 def test_the_first_step_is_the_whole_map_and_the_last_the_leaves(growth) -> None:
@@ -51,13 +53,6 @@ def test_the_first_step_is_the_whole_map_and_the_last_the_leaves(growth) -> None
     assert answered.sd[0] == pytest.approx(wanted.sd[0])
     assert whole.n_leaves == 1
     assert growth.ended(growth.n_splits) == release.n_leaves
-
-
-def test_every_step_keeps_the_total(growth) -> None:
-    for step in some_steps(growth):
-        cut = growth.at(step)
-        assert cut.counts.sum() == pytest.approx(growth.release.total, abs=1e-4)
-        assert cut.density().sum() == pytest.approx(growth.release.total, abs=1e-4)
 
 
 def test_each_split_divides_one_piece(growth) -> None:
@@ -125,13 +120,6 @@ def test_the_budget_of_a_height_is_the_mean_over_paths(growth) -> None:
     expected = path[tree.leaves].mean(axis=0) / UNITS_PER_EPSILON
     spent = dict(growth.spent(int(growth.level_ends[height])))
     np.testing.assert_allclose([spent[stage] for stage in tree.stages], expected, atol=1e-12)
-
-
-def test_pieces_since_an_earlier_step_are_new() -> None:
-    growth = Growth(QuadTree(epsilon=1.0, height=3).release(MATRIX, rng=1))
-    first, second = map(int, growth.level_ends[1:3])
-    assert growth.new(second, since=first).tolist() == [True] * 16
-    assert growth.new(second).sum() == 4
 
 
 @pytest.mark.parametrize("step", [-1, 22, 10**12])

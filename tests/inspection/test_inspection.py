@@ -9,7 +9,6 @@ from explorer import (
     Grid,
     Identity,
     InputError,
-    Privlet,
     QuadTree,
     Release,
     all_mechanisms,
@@ -56,24 +55,6 @@ def test_budget_by_stage_is_the_path_of_every_mechanism(kind) -> None:
         assert all(part > 0 for _, part in node.spent)
 
 
-def test_an_inner_node_has_children_its_own_draws_and_a_part_of_the_budget(release) -> None:
-    root = inspect(release, 0)
-    assert root.leaf is None
-    assert root.parent == -1
-    assert root.children == 2
-    assert dict(root.draws).keys() == {"height", "stop test"}
-    assert root.epsilon < 0.5
-    assert root.shape == (32, 40)
-
-
-def test_wavelets_know_the_noise_of_a_cell_and_of_the_whole_map() -> None:
-    release = Privlet(epsilon=0.5).release(city((16, 16), 3000), rng=1)
-    assert inspect(release, 5).sd == pytest.approx(release.sd[4])
-    whole = release.answer([[0, 0, 16, 16]]).sd[0]
-    assert inspect(release, 0).sd == pytest.approx(whole)
-    assert whole < np.sqrt(256) * release.sd[0]
-
-
 @pytest.mark.parametrize("made", [HTF(epsilon=0.5), Identity(epsilon=0.5), QuadTree(epsilon=0.5)])
 def test_the_node_at_every_cell_is_the_one_that_owns_it(made, matrix) -> None:
     release = made.release(matrix, rng=1)
@@ -85,14 +66,6 @@ def test_the_node_at_every_cell_is_the_one_that_owns_it(made, matrix) -> None:
         assert tree.depth[above] <= 1
         assert np.all(tree.lower[above] <= (row, column))
         assert np.all((row, column) < tree.upper[above])
-
-
-def test_the_edges_belong_to_the_map_and_nothing_beyond(release) -> None:
-    tree = release.tree
-    assert node_at(tree, (32, 40)) == node_at(tree, (31.5, 39.5))
-    for place in ((-0.1, 3), (3, 40.1), (float("nan"), 3), (33, 0)):
-        with pytest.raises(InputError, match="outside the map"):
-            node_at(tree, place)
 
 
 def test_neighbours_touch_and_the_map_has_edges(release) -> None:
@@ -171,16 +144,6 @@ def test_the_stated_noise_is_that_of_the_candidates(matrix) -> None:
     assert np.var(off) == pytest.approx(np.mean(variances), rel=4 * np.sqrt(5 / len(off)))
 
 
-@pytest.mark.parametrize("rule", ["middle", "all cuts", "middle quarter"])
-def test_other_rules_have_their_curve_and_only_what_was_drawn(matrix, rule) -> None:
-    made = HTF(epsilon=0.5, split_rule=rule).release(matrix, rng=2)
-    study = study_cut(matrix, made, 0)
-    assert study.rule == rule
-    assert (len(study.looked_at) > 0) == (rule == "middle quarter")
-    assert np.isnan(study.noise_sd) == (rule != "middle quarter")
-    assert study.allowed[0] <= study.chosen <= study.allowed[1]
-
-
 def test_files_keep_no_candidates_and_other_nodes_have_no_curve(matrix, release, tmp_path) -> None:
     release.save(tmp_path / "map.parquet")
     loaded = Release.load(tmp_path / "map.parquet")
@@ -191,17 +154,6 @@ def test_files_keep_no_candidates_and_other_nodes_have_no_curve(matrix, release,
     assert study.noise_sd == study_cut(matrix, release, 0).noise_sd
     assert study_cut(matrix, release, int(release.tree.leaves[0])) is None
     assert study_cut(matrix, QuadTree(epsilon=1.0).release(matrix, rng=1), 0) is None
-
-
-def test_a_large_crowded_node_is_thinned_but_keeps_what_matters(monkeypatch) -> None:
-    from explorer.inspection import cuts
-
-    monkeypatch.setattr(cuts, "_MOST_SCANNED", 10_000)
-    matrix = FrequencyMatrix.from_array(np.random.default_rng(1).poisson(500, (64, 64)))
-    release = HTF(epsilon=1.0).release(matrix, rng=1)
-    study = study_cut(matrix, release, 0)
-    assert len(study.positions) < 40
-    assert np.isin([*study.looked_at, study.chosen], study.positions).all()
 
 
 def test_a_node_of_four_axes_says_what_it_can() -> None:

@@ -9,7 +9,6 @@ from explorer import HTF
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
 from explorer.inspection import inspect
-from explorer.inspection import leaves as leaves_module
 from explorer.inspection.leaves import LeafTable, read_span
 from explorer.points.matrix import FrequencyMatrix
 
@@ -62,14 +61,6 @@ def test_a_file_of_leaves_is_wgs84_and_exact_only_when_it_says_so(table) -> None
     assert exact["features"][1]["properties"]["EXACT"] == table.true[1]
     assert "EXACT" in exact["description"]
     assert "EXACT" not in plain["description"]
-
-
-def test_files_of_none_or_too_many_are_refused(table, monkeypatch) -> None:
-    with pytest.raises(InputError, match="No leaf is chosen"):
-        table.geojson(np.zeros(0, dtype=np.int64))
-    monkeypatch.setattr(leaves_module, "MOST_SAVED", 1)
-    with pytest.raises(InputError, match="2 leaves are too many"):
-        table.geojson(np.array([0, 1]))
 
 
 @pytest.mark.parametrize("text", ["seven", "7 to 3", "to", "3 to 4 to 5", "nan", "inf", "-"])

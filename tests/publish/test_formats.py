@@ -92,16 +92,6 @@ def test_counts_sums_and_places_agree_in_every_format(made: tuple[Path, Release]
     assert release.counts.sum() == pytest.approx(release.total)
 
 
-def test_the_release_of_a_folder_is_the_one_that_was_drawn(made: tuple[Path, Release]) -> None:
-    folder, release = made
-    again = Release.load(folder / "release.parquet")
-    assert np.array_equal(again.counts, release.counts)
-    assert np.array_equal(again.tree.draws, release.tree.draws, equal_nan=True)
-    asked = [[-3000.0, -2500.5, 4000.0, 100.0]]
-    assert again.answer(asked) == release.answer(asked)
-    assert not again.preview
-
-
 def test_an_estimate_is_offered_where_its_deviations_add_up(made: tuple[Path, Release]) -> None:
     folder, release = made
     said = json.loads((folder / "manifest.json").read_bytes())["release"]["unbiased_estimate"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -86,21 +85,6 @@ def _at(said: Any, path: str) -> Any:
         else:
             said = said[name]
     return said
-
-
-def test_what_a_person_says_is_said_and_nothing_else_is_known() -> None:
-    deployment = entry(published())["deployment"]
-    assert deployment["basic"]["data_curators"][0]["data_curator_name"] == ABOUT.curator
-    assert deployment["implementation"]["justification"] == ABOUT.why
-    assert "no setting was chosen" in deployment["dp_variant"]["unprotected_quantities"]
-    tuned = entry(published(about=replace(ABOUT, tuned="yes")))["deployment"]
-    assert "not covered by epsilon" in tuned["dp_variant"]["unprotected_quantities"]
-    first = published()
-    again = replace(first.booking, spent_before=5 * 10**11)
-    many = entry(published(booking=again))["deployment"]
-    assert deployment["deployment_model"]["release_type"] == "One release"
-    assert many["deployment_model"]["release_type"] == "Many releases"
-    assert "epsilon 1.5" in many["deployment_model"]["release_type_details"]
 
 
 def test_markup_of_a_person_is_text() -> None:

@@ -7,12 +7,8 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from io import BytesIO
 
-import numpy as np
-import pytest
 from PIL import Image
 
-from explorer.errors import InputError
-from explorer.grid.range_queries import RangeQueries
 from explorer.publish.picture import drawn as laid_out
 from explorer.publish.published import Boxes
 from explorer.publish.report import POLICY, report
@@ -93,12 +89,6 @@ def test_what_a_person_typed_is_text_everywhere() -> None:
     written, wanted = ([t for t, _ in each.tags if t != "text"] for each in (evil, plain))
     assert written == wanted
     assert not [name for _, attributes in evil.tags for name in attributes if name.startswith("on")]
-
-
-def test_more_boxes_than_fit_are_refused() -> None:
-    many = RangeQueries(np.tile([0.0, 0.0, 9.0, 9.0], (201, 1)), [None] * 201)
-    with pytest.raises(InputError, match="200 boxes at most"):
-        Boxes(many, ["a"] * 201)
 
 
 def test_a_picture_has_scale_legend_boxes_and_caption() -> None:

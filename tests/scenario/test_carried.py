@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
 from explorer.scenario import Scenario, carried, given_back
 from explorer.scenario.parts import Choice
 
@@ -51,20 +49,9 @@ def test_another_city_comes_with_all_that_belongs_to_it() -> None:
     assert (back.city, back.contribution_bound, back.boxes) == ("houston", 0, None)
 
 
-def test_a_mechanism_changed_on_compare_is_that_of_explore() -> None:
-    there = carried(SHARED, "compare")
-    back = given_back(SHARED, there, replace(there, mechanisms=["ag", "mosaic"]))
-    assert [each.key for each in back.mechanisms] == ["ag"]
-
-
 def test_own_data_give_back_their_settings_and_no_place() -> None:
     there = carried(SHARED, "explore")
     now = replace(there, epsilon=3.0, mechanisms=["ag"], boxes=None, side=1024)
     back = given_back(SHARED, there, now, place=False)
     assert (back.city, back.side, back.boxes) == ("madeup", 512, SHARED.boxes)
     assert (back.epsilon, back.mechanisms[0].key) == (3.0, "ag")
-
-
-@pytest.mark.parametrize("page", ["explore", "compare", "federated"])
-def test_a_release_has_no_seed_to_carry(page) -> None:
-    assert carried(replace(SHARED, seed=None), page).seed == 1

@@ -99,21 +99,6 @@ def test_the_notebook_runs_and_holds_the_numbers_and_the_screen(seed, page, keys
     assert not any("Traceback" in str(cell.get("outputs")) for cell in notebook.cells)
 
 
-@pytest.mark.parametrize("page", ["explore", "compare"])
-def test_a_notebook_is_valid_without_output_and_the_same_every_time(page) -> None:
-    keys = ("htf",) if page == "explore" else ("htf", "ag")
-    scenario = runnable(np.random.default_rng(1), page, *keys)
-    text = to_notebook(scenario)
-    assert text == to_notebook(scenario)
-    notebook = nbformat.reads(text, as_version=4)
-    nbformat.validate(notebook)
-    assert [cell.id for cell in notebook.cells] == [f"cell-{k:02}" for k in range(6)]
-    assert not any(cell.get("outputs") for cell in notebook.cells)
-    for cell in notebook.cells:
-        if cell.cell_type == "code":
-            compile(cell.source, cell.id, "exec")
-
-
 def test_the_notebook_of_a_lesson_ends_with_the_lesson() -> None:
     scenario = Scenario(page="learn", lesson="averaging")
     source = nbformat.reads(to_notebook(scenario), as_version=4).cells[-1].source
@@ -135,11 +120,6 @@ def test_words_of_a_stranger_stay_words() -> None:
     for cell in nbformat.reads(to_notebook(scenario), as_version=4).cells:
         if cell.cell_type == "code":
             compile(cell.source, "cell", "exec")
-
-
-def test_a_screen_without_boxes_has_a_script_too() -> None:
-    names = run(to_python(Scenario(side=256, mechanisms=["uniform"], boxes=[])))
-    assert len(names["answers"].value) == len(names["true"]) == 0
 
 
 def test_the_script_of_a_release_draws_with_the_ledger_and_without_a_seed() -> None:

@@ -12,11 +12,10 @@ import numpy as np
 import pytest
 
 from explorer.errors import InputError
-from explorer.mechanisms import HTF, all_mechanisms
+from explorer.mechanisms import HTF
 from explorer.scenario import (
     Box,
     Choice,
-    Looks,
     Scenario,
     link,
     presets,
@@ -79,19 +78,11 @@ def test_edges_are_rounded_to_a_thousandth_and_stay_there() -> None:
 BAD = [
     ({"page": "home"}, "page of a scenario is 'home': choose one of explore, compare, learn"),
     ({"city": ""}, "names no city"),
-    ({"city": 5}, "city of a scenario is 5: give a text"),
     ({"side": 1000}, "grid side of a scenario is 1000: choose one of 256"),
-    ({"side": True}, "grid side"),
     ({"epsilon": 0}, "epsilon of the scenario is 0: give a number, 0.000001 to 10"),
-    ({"epsilon": 11}, "epsilon of the scenario is 11"),
     ({"epsilon": math.nan}, "epsilon of a scenario is nan: give a finite number"),
-    ({"epsilon": "0.1"}, "epsilon of a scenario is '0.1'"),
-    ({"epsilon": True}, "epsilon"),
     ({"epsilon": 10**5000}, "epsilon of a scenario is such a long number"),
-    ({"seed": -1}, "seed of a scenario is -1: give a whole number from 0"),
     ({"seed": 2**31}, "seed"),
-    ({"seed": 1.0}, "seed"),
-    ({"seed": True}, "seed"),
     ({"seed": None}, "seed of the scenario is empty"),
     ({"mechanisms": "htf"}, "entry 'mechanisms' of a scenario is 'htf': give a list"),
     ({"mechanisms": ["mean"]}, "mechanism of a scenario is 'mean': choose one of identity"),
@@ -104,28 +95,21 @@ BAD = [
     ),
     ({"mechanisms": [{"htf": {"T": 99}}]}, "T is 99: give a whole number, 1 to 20"),
     ({"mechanisms": [{"htf": {"T": 10**400}}]}, "T is such a long number"),
-    ({"mechanisms": [{"htf": {"T": math.nan}}]}, "T is nan"),
-    ({"mechanisms": [{"htf": {"T": [1]}}]}, "T is [1]: give a whole"),
     ({"mechanisms": [{"htf": {"stop_rule": "x" * 50_000}}]}, "Stop rule is 'xxx"),
     ({"mechanisms": [{"htf": {"epsilon": 3}}]}, "Epsilon belongs to the whole scenario"),
     ({"mechanisms": ["htf", "ug"]}, "page explore has one mechanism"),
     ({"mechanisms": ["htf"], "page": "compare"}, "page compare has two mechanisms"),
-    ({"mechanisms": ["htf"] * 3}, "has 3 mechanisms: give at most 2"),
     ({"lesson": "averaging"}, "Only a scenario of the page learn has a lesson"),
     ({"page": "learn", "lesson_step": 2}, "names a step of a lesson and no lesson"),
     (
         {"page": "learn", "lesson": "a", "lesson_step": 100},
         "step of the lesson of a scenario is 100",
     ),
-    ({"page": "learn", "lesson": "a", "lesson_step": True}, "step of the lesson"),
     ({"boxes": 3}, "entry 'boxes' of a scenario is 3: give a list"),
     ({"boxes": [[0, 0, 1, 1]] * 201}, "has 201 boxes: give at most 200"),
     ({"boxes": [[0, 0, 1]]}, "four edges"),
     ({"boxes": [[0, 0, 0.0001, 1]]}, "has no area"),
-    ({"boxes": [[1, 0, 0, 1]]}, "has no area"),
     ({"boxes": [[0, 0, math.inf, 1]]}, "eastern edge of a box of a scenario is inf"),
-    ({"boxes": [[0, 0, 1e9, 1]]}, "eastern edge"),
-    ({"boxes": [["0", 0, 1, 1]]}, "western edge of a box of a scenario is '0'"),
     (
         {"boxes": [{"edges": [0, 0, 1, 1], "colour": "red"}]},
         "box of a scenario has an entry 'colour'",
@@ -135,18 +119,15 @@ BAD = [
     ({"look": {"right": "left"}}, "look 'right' of a scenario is 'left': choose one of private"),
     ({"look": {"partition": 1}}, "give true or false"),
     ({"look": {"color": "red"}}, "look of a scenario has an entry 'color' that is unknown"),
-    ({"look": "plain"}, "look of a scenario is 'plain'"),
     ({"sweep": {"seeds": 1}}, "number of seeds"),
     ({"sweep": {"mechanisms": ["mean"]}}, "mechanism in the sweep"),
     ({"sweep": {"at": 0.2}}, "sweep's 'at'"),
     ({"title": "x" * 81}, "title of a scenario is longer than 80"),
     ({"about": 3}, "sentence 'about' of a scenario is 3"),
     ({"colour": 1}, "scenario has an entry 'colour' that is unknown: it can have scenario, title"),
-    ({5: 1}, "an entry 5 that is unknown"),
     ({"release": 1}, "give true or false"),
     ({"scenario": 2}, "has version 2 and this explorer reads version 1"),
     ({"scenario": True}, "has version True"),
-    ({"scenario": "1"}, "has version '1'"),
 ]
 
 
@@ -166,24 +147,18 @@ LAUGHS = "a: &a [x, x, x]\n" + "".join(
 )
 HOSTILE = {
     "a billion laughs": LAUGHS,
-    "one alias": "scenario: &x 1\nseed: *x",
     "an endless circle": "scenario: &x [*x]",
     "an object": "!!python/object/apply:os.getcwd []",
     "deep lists": "[" * 5000 + "]" * 5000,
     "deep entries": "".join(" " * k + f"k{k}:\n" for k in range(200)),
     "a long number": f"scenario: 1\nseed: {'9' * 5000}",
-    "a long number in hexadecimal": f"scenario: 1\nseed: 0x{'f' * 9000}",
     "a long version": f"scenario: 0x{'f' * 9000}",
     "no number": "scenario: 1\nepsilon: .nan",
-    "infinity": "scenario: 1\nepsilon: .inf",
     "a day that is none": "scenario: 1\ntitle: 2020-13-45",
-    "a day": "scenario: 1\ntitle: 2020-11-20",
     "a list as a key": "? [a]\n: b",
-    "entries as a key": "scenario: 1\n? {a: b}\n: c",
     "twice": "scenario: 1\nseed: 1\nseed: 2",
     "two documents": "scenario: 1\n---\nscenario: 1",
     "not YAML": "scenario: 1\n  page: [",
-    "a tab": "scenario:\t1\n\tpage: x",
     "nothing": "",
     "too much": "#" * 100_001,
     "a control sign": "scenario: 1\ntitle: \x00",
@@ -216,21 +191,17 @@ def test_the_links_of_the_hostile_tests_would_open_if_they_were_good() -> None:
 HOSTILE_LINKS = {
     "nothing": "",
     "spaces": "a b",
-    "signs": "a/../../etc",
     "markup": "<script>",
     "another alphabet": "aäöü",
     "not packed": "aAAAA",
-    "one sign": "a",
     "another way": "b" + Scenario().to_link()[1:],
     "too long": "a" * 16_001,
     "a bomb": packed(b" " * 50_000_000),
     "more than the bound": packed(json.dumps({**PLAIN, "title": "x" * 64_000}).encode()),
     "no number": packed(b'{"scenario": 1, "epsilon": NaN}'),
     "infinity": packed(b'{"scenario": 1, "epsilon": -Infinity}'),
-    "too large a number": packed(b'{"scenario": 1, "epsilon": 1e999}'),
     "a long number": packed(b'{"scenario": 1, "seed": ' + b"9" * 5000 + b"}"),
     "deep lists": packed(b"[" * 60_000),
-    "deep whole lists": packed(b"[" * 30_000 + b"]" * 30_000),
     "not UTF-8": packed(b'{"scenario": "\xff"}'),
     "a text": packed(b'"scenario"'),
     "boxes": packed(json.dumps({**PLAIN, "boxes": [[0, 0, 1, 1]] * 201}).encode()),
@@ -298,27 +269,6 @@ def test_a_screen_that_no_link_can_carry_is_refused_when_it_is_copied() -> None:
     assert len(Scenario.from_yaml(text).boxes) == 200
 
 
-def test_people_may_write_it_as_they_are_used_to() -> None:
-    text = """
-    # A comment
-    scenario: 1
-    page: compare
-    mechanisms:
-      - ug: {grid_size: 20}
-      - htf
-    epsilon: 1e-2
-    boxes:
-      - [0, 0, 1_000, 2000]
-      - {name: "Old town", edges: [-1.5, 0, 3, 4]}
-    look: {right: difference, partition: false}
-    """
-    one = Scenario.from_yaml(text)
-    assert one.made()[0].grid_size == 20
-    assert one.epsilon == 0.01
-    assert one.boxes == (Box(0, 0, 1000, 2000), Box(-1.5, 0, 3, 4, "Old town"))
-    assert one.look == Looks(right="difference", partition=False)
-
-
 # Presets.
 
 
@@ -334,16 +284,3 @@ def test_a_teachers_folder_adds_scenarios_and_a_bad_file_is_named(tmp_path, monk
     assert found["mine"].epsilon == 0.7
     monkeypatch.setenv("EXPLORER_SCENARIOS", str(tmp_path / "missing"))
     assert "mine" not in presets()
-
-
-def test_a_choice_of_a_mechanism_is_that_of_its_key_and_settings() -> None:
-    for kind in all_mechanisms().values():
-        made = kind(epsilon=0.3)
-        assert Choice.read(made) == Choice(made.key, tuple(made.settings().items()))
-    tuned = HTF(epsilon=2.0, T=5, stop_count=70)
-    assert Choice.read(tuned) == Choice("htf", (("T", 5), ("stop_count", 70)))
-
-    class Unknown(HTF):
-        """A mechanism of somebody's own, by a key that another has."""
-
-    assert Choice.read(Unknown(epsilon=1.0, T=5)).settings == (("T", 5),)

@@ -32,12 +32,6 @@ def test_every_preset_fits_into_a_step() -> None:
     assert Story.from_yaml(whole.to_yaml()) == whole
 
 
-def test_it_begins_with_the_first_screen_that_a_step_names() -> None:
-    assert ONE.first.epsilon == 0.5
-    assert Story([Step("Words."), Step("Look.", Scenario(seed=9))]).first.seed == 9
-    assert Story([Step("Words.")]).first == Scenario()
-
-
 STEP = "story: 1\nsteps:\n- "
 
 
@@ -74,8 +68,3 @@ def test_a_slip_is_one_sentence(text, said) -> None:
         Story.from_yaml(text)
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_a_file_that_is_not_there_is_one_sentence(tmp_path) -> None:
-    with pytest.raises(InputError, match="could not be read"):
-        read_screens(tmp_path / "none.yaml")

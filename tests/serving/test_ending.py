@@ -51,7 +51,7 @@ if __name__ == "__main__":
 @pytest.mark.skipif(sys.platform != "linux", reason="signals of Unix, and /proc")
 @pytest.mark.parametrize(
     ("told", "loop"),
-    [(signal.SIGTERM, "signals"), (signal.SIGINT, "signals"), (signal.SIGINT, "plain")],
+    [(signal.SIGTERM, "signals"), (signal.SIGINT, "plain")],
 )
 def test_a_drawing_finishes_and_nothing_else_keeps_the_server(tmp_path, told, loop) -> None:
     """Also where an event loop knows no signals, as on Windows."""
@@ -115,7 +115,3 @@ def test_what_takes_too_long_is_not_waited_for() -> None:
     gate.set()
     thread.join()
     assert asyncio.run(one.quiet(60))
-
-
-def test_a_process_that_serves_nothing_is_left_alone() -> None:
-    module.leave()

@@ -70,32 +70,6 @@ def test_answers_are_pooled_and_a_new_question_forgets_them(rooms) -> None:
     assert room.look().number == 3
 
 
-def test_only_who_is_in_the_class_answers(rooms) -> None:
-    room = asked(rooms)
-    who, screen = room.enter(nothing), room.enter(nothing, teacher=True)
-    room.leave(who)
-    assert not room.answer(who, 1, Answer(1, 1))
-    assert not room.answer(screen, 1, Answer(1, 1))
-    assert not room.answer(99, 1, Answer(1, 1))
-    with pytest.raises(InputError, match="not in this class"):
-        room.seed(who)
-
-
-def test_answers_of_one_and_of_all_are_bounded(rooms, monkeypatch) -> None:
-    room = asked(rooms)
-    who = room.enter(nothing)
-    for _ in range(classroom.MOST_OWN):
-        assert room.answer(who, 1, Answer(1, 1))
-    assert not room.answer(who, 1, Answer(1, 1))
-    with pytest.raises(InputError, match="enough"):
-        room.seed(who)
-    monkeypatch.setattr(classroom, "MOST_ANSWERS", classroom.MOST_OWN)
-    other = room.enter(nothing)
-    assert not room.answer(other, 1, Answer(1, 1))
-    with pytest.raises(InputError, match="reset"):
-        room.seed(other)
-
-
 def test_everybody_is_told_and_the_end_reaches_all(rooms) -> None:
     room = asked(rooms)
     told = {"a": 0, "teacher": 0}

@@ -92,18 +92,6 @@ def test_classes_are_bounded_and_empty_ones_make_room(rooms, clock) -> None:
     assert held[1].look().closed
 
 
-def test_one_address_has_its_share_of_classes_and_leaves_room_for_others(rooms) -> None:
-    held = [rooms.create("192.0.2.7") for _ in range(classrooms.MOST_OF_ONE)]
-    for each in held:
-        each.enter(nothing, teacher=True)
-    with pytest.raises(InputError, match=f"There are {classrooms.MOST_OF_ONE} classes from your"):
-        rooms.create("192.0.2.7")
-    other = rooms.create("192.0.2.8")
-    assert rooms.find(other.code) is other
-    rooms.close(held[0])
-    rooms.create("192.0.2.7")
-
-
 def test_an_idle_class_is_forgotten_and_a_busy_one_is_not(rooms, clock) -> None:
     idle, busy = asked(rooms), asked(rooms)
     who = busy.enter(nothing)

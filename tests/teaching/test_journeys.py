@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from explorer import TripDomain
 from explorer.cities import madeup
 from explorer.cities.madeup_trips import made_up_trips
 from explorer.cities.trip_sets import trip_sets
-from explorer.teaching.emptiness import Occupancy
 from explorer.teaching.journeys import journeys
 
 
@@ -34,17 +31,3 @@ def test_a_citys_trips_are_those_of_the_catalogue_by_key_or_by_file(real_data) -
         found = journeys(city)
         assert not found.stand_in
         assert found.on(3, 1024).key == direct.key
-
-
-@pytest.mark.parametrize(
-    ("city", "places", "cells", "occupied"),
-    # Of the note on trips; projections differ in a few trips at the edges of cells.
-    [("san-francisco", 2, 64, 99_603), ("san-francisco", 3, 64, 234_474)],
-)
-def test_real_trips_are_as_sparse_as_the_lesson_says(
-    real_data, city, places, cells, occupied
-) -> None:
-    real_data("sf_cabspotting_trips.parquet")
-    found = Occupancy.of(journeys(city).on(places, cells))
-    assert found.occupied == pytest.approx(occupied, rel=5e-4)
-    assert found.cells == cells ** (2 * places)

@@ -38,19 +38,6 @@ def test_an_order_that_turns_beyond_chance_is_found() -> None:
     assert verdict.rows[0].errors == pytest.approx((0.105, 0.0605))
 
 
-def test_an_order_that_turns_by_chance_is_not_called_sure() -> None:
-    verdict = judging.judge(
-        table(
-            {
-                "htf": {"mre20": [0.10, 0.50, 0.30], "mreRho": [0.20, 0.90, 0.40]},
-                "ug": {"mre20": [0.60, 0.10, 0.25], "mreRho": [0.80, 0.20, 0.45]},
-            }
-        )
-    )
-    assert verdict.turned == (("htf", "ug"),)
-    assert verdict.sure == ()
-
-
 def test_real_runs_are_judged_as_the_evaluation_measured_them() -> None:
     matrix = city()
     made = [UG(epsilon=0.5), AG(epsilon=0.5), HTF(epsilon=0.5)]

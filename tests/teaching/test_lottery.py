@@ -56,23 +56,6 @@ def test_true_costs_are_those_of_all_cells_and_the_release_is_the_mechanisms(mat
             assert nearest <= len(boxes) * 2.0**-10
 
 
-def test_budgets_and_noise_are_those_of_the_paper(matrix) -> None:
-    found = seen(matrix, 0.5, 0.4, 5)
-    # The root's draw has a hundredth of everything, and gives the share q of it to its cuts.
-    assert found.levels[0].epsilon == pytest.approx(0.4 * 0.5 / 100)
-    # The other 99 are divided among four levels, each so many times the one before; the last of
-    # them is all the leaves'.
-    _, *given = (each.epsilon for each in found.levels)
-    assert given[1] / given[0] == pytest.approx(given[2] / given[1])
-    every = [*given, given[2] * given[1] / given[0]]
-    assert sum(every) == pytest.approx(0.4 * 0.5 * 0.99)
-    for each in found.levels:
-        assert each.noise == pytest.approx(2 * 5 / each.epsilon)
-        assert each.noise_of_least == pytest.approx(4 / each.epsilon)
-        assert each.costs.shape == (len(each), 5)
-        assert (each.parts > 1).all()
-
-
 @pytest.mark.parametrize("gap", [0.0, 1.0, 4.0])
 def test_two_candidates_win_as_often_as_they_should(gap) -> None:
     one = level([10.0, 10.0 + gap], epsilon=2.0)
@@ -87,17 +70,3 @@ def test_two_candidates_win_as_often_as_they_should(gap) -> None:
         wins = one.wins(0, rule, rng)
         assert wins.sum() == pytest.approx(1)
         assert abs(wins[0] - wanted) < 5 * math.sqrt(0.25 / lottery.PLAYED)
-
-
-def test_a_gain_is_that_of_a_lottery_or_of_the_best() -> None:
-    rng = np.random.default_rng(8)
-    costs = rng.uniform(0, 1, (30, 10))
-    assert level(costs, 1e9).gained(rng) == (pytest.approx(1), pytest.approx(1))
-    # Blind: of the mean of 30 boxes and many draws nothing is left but chance.
-    possible = costs.mean(axis=1) - costs.min(axis=1)
-    draws = lottery.PLAYED if 300 * lottery.PLAYED < 80_000 else 80_000 // 300
-    slack = 5 * costs.std(axis=1).mean() / math.sqrt(30 * draws) / possible.mean()
-    assert max(map(abs, level(costs, 1e-9).gained(rng))) < slack
-    assert level(np.ones((2, 3)), 1.0).gained(rng) == (0.0, 0.0)
-    # Noise for p costs is p / 2 times that for one index.
-    assert level(costs, 1.0).noise == 5 * level(costs, 1.0).noise_of_least

@@ -5,10 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from explorer import HTF, UG, FrequencyMatrix, Identity, Privlet, QuadTree, Uniform
+from explorer import UG, FrequencyMatrix
 from explorer.releases.units import laplace_variance, to_units
 from explorer.teaching import neighbours
-from explorer.teaching.previews import taught
 from tests.helpers import city
 
 
@@ -20,26 +19,6 @@ def test_one_draw_with_the_whole_budget_uses_up_epsilon_exactly(epsilon) -> None
     # Below both counts the neighbour is less likely by e^-epsilon, above both more by e^epsilon.
     np.testing.assert_allclose(np.abs(laws.ratio), epsilon, rtol=1e-12)
     assert laws.ratio[0] < 0 < laws.ratio[-1]
-
-
-def test_a_leaf_of_a_quadtree_with_equal_levels_uses_one_share_of_epsilon() -> None:
-    matrix = city()
-    made = QuadTree(epsilon=0.6, height=5, budget="uniform", inference="leaves")
-    release = made.release(matrix, rng=0)
-    leaf = neighbours.leaf_at(release, (20, 30))
-    assert leaf.tolist() == [[20, 30], [22, 32]]
-    units = neighbours.draws_inside(release, leaf)
-    laws = neighbours.exact_distributions(units, 1, 10, 11)
-    # Six levels; what division leaves over is a few units of 10^-12.
-    assert laws.largest == pytest.approx(0.6 / 6, rel=1e-9)
-
-
-def test_the_law_of_one_draw_is_discrete_laplace() -> None:
-    a = 0.5
-    laws = neighbours.exact_distributions(np.array([to_units(a)]), 1, 0, 1)
-    z = (laws.edges[:-1] + laws.edges[1:]) / 2
-    q = math.exp(-a)
-    np.testing.assert_allclose(laws.first, (1 - q) / (1 + q) * q ** np.abs(z), rtol=1e-9)
 
 
 def test_the_law_of_a_sum_has_its_variance_and_that_of_two_is_their_convolution() -> None:
@@ -66,15 +45,6 @@ def test_a_user_with_several_records_moves_the_count_by_all_of_them() -> None:
     assert more.counts[1, 2] == 12
     laws = neighbours.exact_distributions(np.array([to_units(0.9)]), 3, 9, 12)
     assert laws.largest == pytest.approx(0.9, rel=1e-12)
-
-
-def test_which_laws_are_known() -> None:
-    for made in (Identity(), Uniform(), UG(grid_size=8), taught("quadtree", 0.1)):
-        assert made.has_known_distribution
-    # The size of the grid follows a noisy total, cuts follow the data, levels are mixed.
-    # A wavelet's cell is the sum of many draws.
-    for made in (UG(), HTF(), QuadTree(), UG(grid_size=8, inside="interpolated"), Privlet()):
-        assert not made.has_known_distribution
 
 
 def test_a_box_that_cuts_through_a_leaf_has_no_law() -> None:

@@ -36,17 +36,6 @@ def test_an_empty_region_gains_what_the_law_of_the_noise_says() -> None:
     assert cut.leaf_error < found[Treatment()].leaf_error
 
 
-def test_a_region_that_cuts_through_leaves_counts_them_by_area() -> None:
-    counts = np.arange(16).reshape(4, 4)
-    matrix = FrequencyMatrix.from_array(counts)
-    made = QuadTree(epsilon=10.0, height=1, budget="uniform")
-    seeds = [4, 5]
-    found = effects(made, matrix, np.array([[0, 0], [4, 3]]), seeds)[0]
-    plain = QuadTree(epsilon=10.0, height=1, budget="uniform", inference="leaves")
-    answers = [plain.release(matrix, rng=s).answer([[0, 0, 3, 4]]).value[0] for s in seeds]
-    assert found.bias == pytest.approx(np.mean(answers) - counts[:, :3].sum())
-
-
 def test_mechanisms_without_a_choice_are_left_out_and_a_flag_stops() -> None:
     assert "quadtree" in postprocessing.treatable()
     assert "identity" not in postprocessing.treatable()

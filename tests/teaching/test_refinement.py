@@ -68,23 +68,6 @@ def test_counts_and_unevenness_are_those_of_the_map(matrix) -> None:
     assert found.truth[-1] == pytest.approx(h)
 
 
-def test_noise_has_the_deviation_that_is_said(matrix) -> None:
-    found = ask(matrix, 10**9, 0.2, seed=3)
-    noise = found.noisy[6] - found.counts[6]
-    assert noise.var() / found.sd[6] ** 2 == pytest.approx(1, abs=5 * math.sqrt(5 / len(noise)))
-    assert not np.array_equal(found.noisy[6], ask(matrix, 10**9, 0.2, seed=4).noisy[6])
-
-
-def test_streets_are_divided_and_the_park_is_not(matrix) -> None:
-    one = ask(matrix, 10**9, 0.1).level(3)
-    best = refinement.as_map(one.best())
-    # The park is even; every cell of 8 x 8 elsewhere has a street in its west.
-    assert not best[:3, :3].any()
-    assert best[3:].all()
-    # The rule of the paper divides the park as well: it holds as many people as the streets.
-    assert refinement.as_map(one.by_paper())[:3, :3].any()
-
-
 def test_too_small_or_empty_maps_are_refused_and_odd_ones_padded() -> None:
     with pytest.raises(InputError, match="too few cells"):
         ask(city([[3, 4], [1, 2]]), 10, 1.0)

@@ -35,12 +35,6 @@ def test_the_interval_comes_from_the_binomial_law() -> None:
     assert found.high == ladder[100 - 40]
 
 
-def test_too_few_previews_leave_the_interval_open_above() -> None:
-    found = tolerance.smallest_epsilon(lambda epsilon: 20 if epsilon > 1 else 0, 20)
-    assert found.high is None
-    assert found.low == found.epsilon == 1.1
-
-
 @pytest.mark.statistical
 def test_the_interval_holds_the_truth_that_arithmetic_gives() -> None:
     counts = np.zeros((8, 8), dtype=int)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,8 +10,7 @@ import pytest
 from explorer.federated import calibration
 from explorer.federated.people import People
 from explorer.points.matrix import FrequencyMatrix
-from explorer.teaching import trust
-from explorer.teaching.trust import in_a_shard, in_shards
+from explorer.teaching.trust import in_a_shard
 
 
 @pytest.fixture(scope="module")
@@ -70,26 +68,3 @@ def test_losses_are_those_of_the_closed_form(people) -> None:
     least = math.log((72 - 22) / 22)
     assert floor[21] == pytest.approx(least)
     assert least < calibration.epsilon_of_fewer(0.001, 22 / 72) < found.loss
-
-
-def test_masks_fall_with_too_many_corrupt_neighbours(people) -> None:
-    found = in_a_shard(people, 1.0, 100, 0.0, 0.3)
-    assert found.corrupt == 30
-    chances = [replace(found, corrupt=c).unmasked for c in (0, 5, 30, 50, 90)]
-    assert chances[0] == 0
-    assert chances[1] < 2**-30 or chances[1] == 0
-    assert chances == sorted(chances)
-    # Against draws: t of k neighbours among 30 corrupt of 99 others.
-    plan = found.plan
-    drawn = np.random.default_rng(1).hypergeometric(30, 69, plan.degree, 4000) >= plan.threshold
-    assert chances[2] == pytest.approx(drawn.mean(), abs=5 * 0.5 / math.sqrt(4000))
-
-
-def test_a_large_shard_has_less_noise_by_the_root_of_their_number() -> None:
-    cuts = in_shards(1.0, (1_000, 100_000))
-    assert [each.shards for each in cuts] == [100, 1]
-    # But for the part of a shard that its noise is made for: 812 of 1,000, 84,620 of 100,000.
-    wanted = 10 * math.sqrt(0.84620 / 0.812)
-    assert cuts[0].noise / cuts[1].noise == pytest.approx(wanted, rel=1e-6)
-    assert cuts[0].plan.bits < cuts[1].plan.bits
-    assert trust.MANY == 100_000

@@ -8,9 +8,6 @@ from bokeh.plotting import figure
 
 from explorer.grid.base_map import BaseMap
 from explorer.views.base_map import BaseLayer, which_fit
-from explorer.views.lines import Lines
-from explorer.views.maps import LinkedRanges, MapView
-from explorer.views.query_boxes import QueryBoxes
 
 BASE = BaseMap(
     [shapely.LineString([(0, 0), (10, 10)])],
@@ -35,19 +32,6 @@ def test_glyphs_come_with_the_first_map_that_has_something() -> None:
     assert layer.names.data["text"] == ["City ‹b›", "Village"]
     layer.show(None, figures)
     assert layer.lines.data["kind"] == layer.names.data["text"] == []
-
-
-def test_lines_stand_below_the_outlines_of_leaves_and_names_above() -> None:
-    ranges, layer = LinkedRanges((0, 0, 10, 10)), BaseLayer()
-    view = MapView(ranges, QueryBoxes((0, 0, 10, 10)), Lines())
-    (picture,) = (each for each in view.figure.renderers if each.data_source is view.image)
-    layer.show(BASE, [view.figure])
-    (drawn,) = layer.drawn
-    # As Bokeh paints them: level by level, and one after the other within a level.
-    levels = ["image", "underlay", "glyph", "guide", "annotation", "overlay"]
-    painted = sorted(view.figure.renderers, key=lambda each: levels.index(each.level))
-    order = [painted.index(each) for each in (picture, drawn.strokes, view.lines.boxes)]
-    assert [*order, painted.index(drawn.texts)] == [0, 1, 2, 3]
 
 
 def test_closer_more_names_fit_and_none_is_cut_off_or_covers_another() -> None:

@@ -1,7 +1,6 @@
 """Charts: what their data sources hold, built once, on logarithmic axes."""
 
 import numpy as np
-import pytest
 
 from explorer.mechanisms import mechanism
 from explorer.views.charts import Candlesticks, Curve, ErrorCurves, Stick
@@ -52,17 +51,6 @@ def test_what_a_logarithm_cannot_show_is_left_out() -> None:
     chart.show([curve(middle=(2.0, 0.0, np.nan)), curve("ug", (0.0, 0.0, 0.0))], "", "")
     assert [list(line) for line in chart.lines.data["ys"]] == [[2.0]]
     assert np.isfinite(chart.figure.y_range.start)
-
-
-@pytest.mark.parametrize("epsilons", [(1.0,), (0.01, 10.0)])
-def test_nothing_to_show_is_an_empty_chart(epsilons) -> None:
-    chart = ErrorCurves(epsilons)
-    chart.show([curve()], "", "")
-    chart.show([], "", "nothing")
-    assert len(chart.lines.data["xs"]) == 0
-    assert chart.names.major_label_overrides == {}
-    assert chart.figure.x_range.start < min(epsilons)
-    assert chart.figure.x_range.end > max(epsilons)
 
 
 def test_candlesticks_hold_the_quantiles_the_first_on_top() -> None:

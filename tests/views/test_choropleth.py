@@ -55,16 +55,6 @@ def test_a_place_is_in_one_area_or_in_none() -> None:
     assert outlined.at(5.5, 1.5) is None
 
 
-def test_finer_outlines_take_the_place_of_some() -> None:
-    coarse = Shapes.of(SHAPES)
-    fine = Shapes.of(shapely.segmentize(SHAPES, 0.5))
-    both = coarse.with_finer(fine, np.array([1]))
-    assert len(both.xs[1][0][0]) > len(coarse.xs[1][0][0])
-    assert both.xs[0] is coarse.xs[0]
-    assert len(coarse.xs[1][0][0]) == 5, "the coarse ones are left as they are"
-    assert coarse.near((4.5, 0, 5.5, 0.5)).tolist() == [1]
-
-
 def test_a_change_of_colours_sends_colours_alone() -> None:
     shown = drawn()
     outlined = Outlined(Shapes.of(SHAPES), np.array([0, 1]))
@@ -84,13 +74,3 @@ def test_a_change_of_colours_sends_colours_alone() -> None:
     shown.show(Outlined(outlined.shapes, np.array([2])), numbers([1]))
     assert "xs" in sent
     assert len(shown.source.data["value"]) == 1
-
-
-def test_the_chosen_area_is_outlined_on_its_own() -> None:
-    border = drawn().chosen
-    shapes = Shapes.of(SHAPES)
-    border.show(shapes, 1)
-    assert len(border.source.data["xs"][0]) == 2
-    before = border.source.data["xs"]
-    border.show(shapes, 1)
-    assert border.source.data["xs"] is before

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from bokeh.models import BoxAnnotation, Span
+from bokeh.models import Span
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,16 +11,13 @@ from explorer.views.costs import BEST, CHOSEN, CutCosts
 from explorer.views.dots import AnswerDots, Dots, ends, stacked
 from explorer.views.series import style_of
 from explorer.views.spread import spread
-from explorer.views.teaching.average import AverageChart
 from explorer.views.teaching.biases import BiasChart
 from explorer.views.teaching.distributions import DistributionsChart
 from explorer.views.teaching.growing import GrowingChart
 from explorer.views.teaching.kept import KeptChart
 from explorer.views.teaching.losses import LossChart
 from explorer.views.teaching.lots import CostsChart, LevelsChart, WinsChart
-from explorer.views.teaching.place_map import PlaceMap
-from explorer.views.teaching.refined import RefinedPair, UnevennessChart
-from explorer.views.teaching.shares import SharesChart
+from explorer.views.teaching.refined import UnevennessChart
 from explorer.views.teaching.slices import SlicePair
 from explorer.views.teaching.slopes import Slope, SlopeChart
 from explorer.views.teaching.vectors import VectorChart
@@ -46,29 +43,6 @@ def test_distributions_are_densities_and_ratios_stay_inside_the_picture() -> Non
     assert all("words" in name for name in spoken(chart.upper, chart.lower))
 
 
-def test_an_average_has_a_band_where_there_is_an_error() -> None:
-    chart = AverageChart()
-    mean, error = np.array([5.0, 6, 7]), np.array([np.nan, 1, 0.5])
-    chart.show(np.array([5.0, 7, 9]), mean, error, 8.0, "words")
-    assert len(chart.band.data["x"]) == 4
-    assert chart.figure.y_range.start < 5 < 9 < chart.figure.y_range.end
-    chart.clear("nothing")
-    assert not len(chart.line.data["x"])
-    assert spoken(chart.figure) == {"nothing"}
-
-
-def test_shares_without_a_result_have_no_line() -> None:
-    chart = SharesChart(0.01, 10)
-    points = tuple(np.array([0.1, 1.0]) for _ in range(4))
-    line = chart.figure.select_one({"dimension": "height"})
-    band = chart.figure.select_one({"type": BoxAnnotation})
-    chart.show(points, 0.95, None, (None, None), "words")
-    assert (line.visible, band.visible) == (False, False)
-    chart.show(points, 0.95, 0.5, (0.3, None), "words")
-    assert (line.location, band.left) == (0.5, 0.3)
-    assert band.right > 10
-
-
 def test_slopes_name_both_ends_and_biases_have_their_intervals() -> None:
     chart, biases = SlopeChart(("one", "other")), BiasChart()
     slopes = [Slope(style_of(mechanism("ag")), (1, 2), ("AG 1 %", "AG 5 %"))]
@@ -81,16 +55,6 @@ def test_slopes_name_both_ends_and_biases_have_their_intervals() -> None:
     data = biases.source.data
     assert data["colour"][0] != data["colour"][1]
     np.testing.assert_allclose(data["high"] - data["low"], 2 * 1.96 * np.array([1.0, 10.0]))
-
-
-def test_a_map_of_a_place_draws_only_where_it_may() -> None:
-    both = [PlaceMap((0, 0, 4, 4), "Map", drag=drag) for drag in (True, False)]
-    assert [m.figure.toolbar.active_drag == "auto" for m in both] == [False, True]
-    both[0].mark([((0, 0, 1, 2), "#fff", True)], (3, 3))
-    assert both[0].boxes.data["y1"].tolist() == [2]
-    assert both[0].place.data == {"x": [3], "y": [3]}
-    both[0].mark([])
-    assert both[0].place.data == {"x": [], "y": []}
 
 
 def test_logarithmic_axes_show_no_zero_and_hold_all_numbers() -> None:
@@ -127,14 +91,6 @@ def test_a_pair_of_slices_has_one_scale_and_leaves_out_what_is_below_one() -> No
     assert (second > 0).tolist() == [[False, True], [True, False]]
     assert second.max() == 255 > first.max() > second[1, 0]
     assert spoken(*pair.figures) == {"true words", "noisy words"}
-
-
-def test_divided_cells_are_outlined_where_they_are() -> None:
-    pair, true = RefinedPair(), np.array([[0.0, 3], [0, 8]])
-    pair.show(true, true - 3, np.array([[0, 1]]), 2, (0.75, 0.25), ("true words", "made words"))
-    outlined = {name: list(each) for name, each in pair.divided.data.items()}
-    assert outlined == {"x0": [0.5], "y0": [0.0], "x1": [1.0], "y1": [0.5]}
-    assert (pair.made.image.data["image"][0] > 0).tolist() == [[False, False], [False, True]]
 
 
 def test_candidates_wins_vectors_and_losses_are_drawn_as_given() -> None:

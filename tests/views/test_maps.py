@@ -29,24 +29,6 @@ def pair():
     ]
 
 
-def test_maps_share_ranges_and_boxes_and_have_pictures_and_tags_of_their_own(pair) -> None:
-    left, right = pair
-    assert left.figure.x_range is right.figure.x_range
-    assert left.figure.y_range is right.figure.y_range
-    assert left.image is not right.image
-    assert left.tags[0].data_source is not right.tags[0].data_source
-    shared = [{each.data_source.id for each in view.figure.renderers} for view in pair]
-    # Outlines of boxes.
-    assert len(shared[0] & shared[1]) == 1
-
-
-def test_a_picture_lies_where_its_viewport_is(pair) -> None:
-    view = Viewport(5.0, 2.0, 25.0, 12.0, 100, 50)
-    pair[0].show_image(np.zeros((50, 100), np.uint8), view)
-    data = pair[0].image.data
-    assert [data[name][0] for name in "xywh"] == [5, 2, 20, 10]
-
-
 def test_one_plain_drag_draws_a_box(pair) -> None:
     figure = pair[0].figure
     assert figure.toolbar.active_drag is pair[0].draw_tool
@@ -114,23 +96,6 @@ def test_tags_say_on_each_map_what_they_were_told_until_they_are_told_anew() -> 
     assert list(data["x"]) == [10, 0]
     assert data["align"] == ["right", "left"]
     assert data["y"][0] < 10
-
-
-def test_what_is_new_on_one_map_is_not_sent_to_the_other() -> None:
-    boxes = QueryBoxes((0, 0, 10, 10), maps=2)
-    boxes.show(np.array([[0.0, 0, 1, 1], [np.nan] * 4]), ["Q1", "Q2"])
-    first = [("Q1  5", "red"), ("Q2", "red")]
-    boxes.say([first, [("Q1  6", "blue"), ("Q2", "blue")]])
-    outlines, of_first, of_second = boxes.source.data, *(each.data for each in boxes.tags)
-    boxes.say([first, [("Q1  7", "blue"), ("Q2", "blue")]])
-    assert boxes.source.data is outlines
-    assert boxes.tags[0].data is of_first
-    assert boxes.tags[1].data is not of_second
-    assert boxes.tags[1].data["text"] == ["Q1  7", "Q2"]
-    # A longer text may need another place, on both maps.
-    boxes.show(np.array([[1.0, 1, 2, 2], [1, 1, 2, 2]]), ["Q1", "Q2"])
-    places = boxes.tags[0].data["lift"]
-    assert boxes.tags[1].data["lift"].tolist() == places.tolist()
 
 
 def test_lines_that_are_hidden_are_not_sent_until_they_are_shown(pair) -> None:
@@ -230,15 +195,6 @@ def test_the_tags_of_many_areas_stand_inside_them_and_on_the_map() -> None:
     assert boxes.tags[0].data["y"][0] == 33
     assert np.isnan(boxes.source.data["x0"]).all()
     assert len(boxes.polygons.outlines.data["xs"]) == 1
-
-
-def test_boxes_of_one_name_have_tags_of_their_own() -> None:
-    boxes = QueryBoxes((0, 0, 100, 100))
-    edges = np.array([[10.0, 10, 30, 40], [60, 60, 80, 80]])
-    boxes.show(edges, ["Mill", "Mill"])
-    boxes.say([[("Mill  5", "red"), ("Mill  7", "red")]])
-    boxes.show(edges, ["Mill", "Mill"], selected=[1])
-    assert boxes.tags[0].data["text"] == ["Mill  5", "Mill  7"]
 
 
 def test_whatever_a_browser_writes_into_a_source_the_next_tags_are_shown() -> None:

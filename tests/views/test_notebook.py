@@ -27,10 +27,3 @@ def test_image_and_leaves_carry_the_released_numbers(release) -> None:
     got = image.dimension_values("level", flat=False)
     np.testing.assert_allclose(got, np.log1p(np.maximum(release.density(), 0)))
     assert image.bounds.lbrt() == (0, 0, 4800, 2400)
-
-
-def test_it_renders_with_the_release_as_its_only_source(release) -> None:
-    figure = hv.render(to_holoviews(release, width=300))
-    assert figure.frame_width == 300
-    assert figure.frame_height == 150
-    assert "Preview" in figure.title.text

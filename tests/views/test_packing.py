@@ -4,14 +4,8 @@ import numpy as np
 import pytest
 from bokeh.core.serialization import Serializer
 
-from explorer.grid.grid import Grid
-from explorer.mechanisms import HTF
-from explorer.points.matrix import FrequencyMatrix
 from explorer.views.packing import as_picture, pack
-from explorer.views.partition import Leaves
-from explorer.views.pictures import private_map
 from explorer.views.small import SmallMap
-from explorer.views.viewport import Viewport
 
 
 def unpack(packed):
@@ -56,17 +50,6 @@ def test_what_is_packed_makes_the_same_picture(name) -> None:
     packed = pack(picture)
     assert np.array_equal(unpack(packed), picture)
     assert len(packed) <= picture.size + picture.size // 64 + 5
-
-
-def test_a_map_takes_a_fraction_and_one_colour_next_to_nothing() -> None:
-    assert len(pack(pictures()["one colour"])) < 100
-    rng = np.random.default_rng(1)
-    counts = rng.poisson(rng.gamma(0.3, 9.0, (128, 128)))
-    matrix = FrequencyMatrix(counts, Grid.cells((128, 128)))
-    release = HTF(epsilon=1.0).release(matrix, rng=1)
-    view = Viewport.whole(matrix.grid, 450)
-    picture = private_map(release, Leaves.of(release), view).astype(np.uint8)
-    assert len(pack(picture)) < picture.size / 4
 
 
 def test_a_picture_is_packed_where_it_is_sent_and_nowhere_else() -> None:

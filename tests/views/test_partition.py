@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from explorer.grid.grid import Grid
 from explorer.mechanisms import HTF, Identity
 from explorer.points.matrix import FrequencyMatrix
 from explorer.views.partition import LEGIBLE_PIXELS, MOST_BOXES, OPAQUE, Leaves, partition
@@ -72,25 +71,3 @@ def test_a_crowd_becomes_one_image() -> None:
     assert drawn.edges.shape == (pixels, pixels)
     assert drawn.edges.any()
     assert len(drawn.boxes["x0"]) == 0
-
-
-def test_cells_are_sent_in_as_few_bytes_as_hold_them() -> None:
-    grid = Grid.around(2.35, 48.85, 8000, shape=16)
-    matrix = FrequencyMatrix.from_array(np.full((16, 16), 9), grid)
-    leaves = Leaves.of(Identity(epsilon=1.0).release(matrix, rng=1))
-    drawn = partition(leaves, Viewport.whole(grid, 320), grid)
-    assert drawn.grid is grid
-    for name, most in [("x0", 15), ("y0", 15), ("x1", 16), ("y1", 16)]:
-        assert drawn.boxes[name].dtype == np.int16
-        assert drawn.boxes[name].max() == most
-    assert sum(column.itemsize for column in drawn.boxes.values()) == 15
-    wide = Grid.cells((1, 40_000))
-    far = Leaves(
-        np.array([[0, 39_990]]),
-        np.array([[1, 40_000]]),
-        np.array([[39_990.0, 0, 40_000, 1]]),
-        np.ones(1),
-        np.zeros(1, int),
-    )
-    drawn = partition(far, Viewport.of((39_900, 0, 40_000, 1), 500, 16, wide), wide)
-    assert (drawn.boxes["x0"].tolist(), drawn.boxes["x1"].tolist()) == ([39_990], [40_000])

@@ -10,12 +10,10 @@ import gzip
 import http.client
 import io
 import json
-import os
 import pickle
 import re
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -26,13 +24,11 @@ from PIL import Image
 
 from explorer.audience.wall import beyond
 from explorer.releases.release import Release
+from tests.audience.serving import ROOT, Started
 from tests.commands.test_no_room import search
-
-ROOT = Path(__file__).resolve().parents[2]
 
 #: Of a person, a file and a folder of the curator's.
 TEXTS = (b"Zebulon Quillfeather", b"rides_of_quillfeather", b"vault-4711")
-SAID = re.compile(r"(?:explorer|curator) is at http://localhost:(\d+)")
 #: Draws two releases of the canaries, publishes them, and serves the exact counts.
 CURATOR = """
 import sys
@@ -70,43 +66,6 @@ print("lon,lat,n,user")
 for row in zip(lon, lat, CANARIES):
     print(",".join(map(repr, map(float, row[:2]))) + f",{row[2]},Zebulon Quillfeather")
 """
-
-
-class Started:
-    """A process that says where it is; all that it says is kept."""
-
-    def __init__(self, command: Sequence[str], folder: Path, **more: str) -> None:
-        paths = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
-        self.process = subprocess.Popen(
-            command,
-            cwd=folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            env={**os.environ, "PYTHONPATH": paths, **more},
-        )
-        self.said = bytearray()
-        self.port = 0
-        self._there = threading.Event()
-        threading.Thread(target=self._read, daemon=True).start()
-        assert self._there.wait(240)
-        assert self.port, self.said.decode()
-
-    def _read(self) -> None:
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
-            self.said += line
-            found = SAID.search(line.decode(errors="replace"))
-            if found and not self.port:
-                self.port = int(found[1])
-                self._there.set()
-        self._there.set()
-
-    def stop(self) -> None:
-        """End it."""
-        self.process.terminate()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self.process.wait(30)
-        self.process.kill()
 
 
 class House:

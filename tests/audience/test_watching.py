@@ -134,11 +134,11 @@ def test_visitors_are_answered_while_the_worker_is_killed_and_a_map_goes(whole, 
             assert {*codes} == {200}
         assert served.worker.pid != first.pid
         assert ask(served.port, f"/map/{other}") == 410, "the next worker does not show it either"
-        assert any("another one takes its place" in line for line in served.lines)
+        assert b"another one takes its place" in served.said
         both = [psutil.Process(served.process.pid), served.worker]
         served.process.send_signal(signal.SIGINT)
         assert served.process.wait(30) == 0
         assert not [each for each in both if each.is_running() and each.status() != "zombie"]
-        until(lambda: served.lines[-1] == "The explorer has stopped.\n")
+        until(lambda: served.said.endswith(b"The explorer has stopped.\n"))
     finally:
         served.process.kill()

@@ -12,12 +12,9 @@ from explorer import (
     DAFEntropy,
     FrequencyMatrix,
     Gravity,
-    Grid,
     Identity,
     InputError,
     Mosaic,
-    Release,
-    TripDomain,
     Uniform,
     exact,
 )
@@ -86,25 +83,6 @@ def test_where_there_is_a_closed_form_the_simulation_finds_it():
     # Leaves are rounded by less than a record; a box touches at most 16 of them.
     assert np.all(np.abs(found.bias) < 5 * closed / np.sqrt(200) + 16)
     assert found.sd.min() > 30
-
-
-def test_a_seed_repeats_and_another_differs():
-    matrix = city((32, 32), 4000)
-    release = Mosaic(epsilon=0.5).release(matrix, rng=1)
-    boxes = rectangles(workload("sq10", matrix.shape, n=5).boxes)
-    first, again, other = (simulated_sd(release, boxes, 5, seed) for seed in (1, 1, 2))
-    assert np.array_equal(first.sd, again.sd)
-    assert not np.array_equal(first.sd, other.sd)
-
-
-def test_it_needs_the_release_alone(tmp_path):
-    release = Mosaic(epsilon=0.5).release(city((32, 32), 4000), rng=1)
-    release.save(tmp_path / "map.parquet")
-    loaded = Release.load(tmp_path / "map.parquet")
-    boxes = rectangles(workload("sq10", (32, 32), n=5).boxes)
-    here, there = (simulated_sd(each, boxes, 5) for each in (release, loaded))
-    assert there.sd == pytest.approx(here.sd)
-    assert there.bias == pytest.approx(here.bias)
 
 
 def test_the_unit_of_privacy_is_kept():
@@ -228,20 +206,3 @@ def test_what_has_no_records_cannot_be_simulated() -> None:
         stand_in(Areas())
     release = Gravity(epsilon=1).release(trips(0), rng=1)
     assert simulated_sd(release, [[[0, 0, 3, 3], [2, 2, 9, 5]]], 3).error.min() > 0
-
-
-@pytest.mark.parametrize("mechanism", [Gravity(epsilon=1), EUG(epsilon=1)])
-def test_trips_of_one_place_are_a_map(mechanism) -> None:
-    release = mechanism.release(trips_of_one_place(), rng=1)
-    boxes = [[[0, 0, 4, 4]], [[2, 1, 7, 8]], [[np.nan] * 4]]
-    cells = release.density()
-    asked = [cells[:4, :4].sum(), cells[1:8, 2:7].sum(), release.total]
-    assert release.answer(boxes).value == pytest.approx(asked)
-    found = simulated_sd(release, boxes, 3)
-    assert found.error.min() > 0
-    assert stand_in(release).truth.answer(boxes).value[2] == pytest.approx(max(release.total, 0))
-
-
-def trips_of_one_place() -> TripMatrix:
-    where = np.random.default_rng(1).integers(0, 8, (900, 2))
-    return TripMatrix(where, np.ones(900, dtype=int), TripDomain([Grid.cells(8)]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -68,19 +67,13 @@ def test_every_mechanism_and_every_option_is_pinned(kind: type[Mechanism]) -> No
     assert {} in list(settings(kind))
 
 
-def test_a_change_of_any_value_is_seen(tmp_path: Path) -> None:
-    before = kept.read(FOLDER / "kd-cell.json")
-    key, values = next(iter(before.items()))
+def test_a_change_of_any_value_is_seen() -> None:
+    values = next(iter(kept.read(FOLDER / "kd-cell.json").values()))
     assert differences(values, values) == []
     for name in values:
         assert differences(values, {**values, name: packed(np.zeros(20))}), name
-        assert differences(values, {n: v for n, v in values.items() if n != name}), name
     for name in ("answers", "noise"):
         numbers = unpacked(values[name]).copy()
         numbers[7] += 3e-9 * abs(numbers).max()
         assert differences(values, {**values, name: packed(numbers)}) == [f"{name} moved"]
-    assert not alike(1.0, 1.0 + 3e-9)
-    assert alike(1.0, 1.0 + 3e-10)
-    kept.write(tmp_path / "again.json", before)
-    assert (tmp_path / "again.json").read_bytes() == (FOLDER / "kd-cell.json").read_bytes()
-    assert key
+    assert [alike(1.0, 1.0 + off) for off in (3e-9, 3e-10)] == [False, True]

@@ -45,11 +45,6 @@ FIGURES = (
     ("requests", ""),
     ("scripts", "MB"),
 )
-PREVIEW = """
-import numpy as np
-from explorer import HTF
-HTF(epsilon=1).release(np.ones((256, 256), int), rng=1)
-"""
 
 
 def command(kind: str, port: int) -> list[str]:
@@ -114,7 +109,7 @@ def visit(browser: Browser, address: str, process: psutil.Process) -> dict[str, 
     try:
         page = context.new_page()
         page.on("request", lambda request: requests.append(request.url))
-        page.on("response", lambda response: keep_script(response, scripts))
+        page.on("response", scripts.append)
         start = time.monotonic()
         page.goto(address, timeout=PATIENCE * 1000, wait_until="commit")
         # Stock pages have three rows; ours begins with two boxes below its header.
@@ -127,16 +122,13 @@ def visit(browser: Browser, address: str, process: psutil.Process) -> dict[str, 
             "cpu": cpu,
             "models": page.evaluate("Bokeh.documents.reduce((n, d) => n + d._all_models.size, 0)"),
             "requests": len(requests),
-            "scripts": sum(len(response.body()) for response in scripts) / 1e6,
+            "scripts": sum(
+                len(each.body()) for each in scripts if each.request.resource_type == "script"
+            )
+            / 1e6,
         }
     finally:
         context.close()
-
-
-def keep_script(response: Response, scripts: list[Response]) -> None:
-    """Note the answer to a request for a script."""
-    if response.request.resource_type == "script":
-        scripts.append(response)
 
 
 def measure(kind: str, browser: Browser, environment: dict[str, str]) -> dict[str, float]:
@@ -159,15 +151,6 @@ def measure(kind: str, browser: Browser, environment: dict[str, str]) -> dict[st
         "rows 2nd": second["rows"],
         **{name: second[name] for name in ("models", "requests", "scripts")},
     }
-
-
-def measure_preview(code: str) -> tuple[float, float]:
-    """Wall and CPU seconds of a process that runs ``code``."""
-    start, before = time.monotonic(), os.times()
-    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
-    after = os.times()
-    used = after.children_user + after.children_system
-    return time.monotonic() - start, used - before.children_user - before.children_system
 
 
 def print_table(found: dict[str, list[dict[str, float]]]) -> None:
@@ -205,9 +188,6 @@ def main() -> None:
                 print(f"{kind}: {found[kind][-1]}", file=sys.stderr, flush=True)
         browser.close()
     print_table(found)
-    previews = [measure_preview(PREVIEW) for _ in range(options.rounds)]
-    wall, cpu = (statistics.median(values) for values in zip(*previews, strict=True))
-    print(f"\nHTF imported and one preview of 256 x 256: {wall:.2f} s, {cpu:.2f} s of CPU")
 
 
 if __name__ == "__main__":

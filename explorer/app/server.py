@@ -47,7 +47,7 @@ _NOT_MADE = "This page could not be made. Reload it, or ask for what the server 
 #: Seconds that getting ready takes at most, as a rule, where all is compiled already.
 _PATIENCE = 15.0
 #: Seconds after which a server that listens loads its first page: who comes at once is answered.
-_SOON = 0.5
+_SOON = 0.2
 #: Seconds between the first page that a browser has and the loading of datashader.
 _DRAWING = 10.0
 #: What is said once they have passed.

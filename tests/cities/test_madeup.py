@@ -1,9 +1,12 @@
 """The made-up city is the same for everybody and has what real cities have."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from explorer.cities import madeup, madeup_plan
+from tests.cities.raster import made
 
 
 @pytest.fixture(scope="module")
@@ -98,3 +101,10 @@ def test_the_terminal_stands_out(places):
     away = np.hypot(x - madeup_plan.TERMINAL[0], y - madeup_plan.TERMINAL[1])
     near, around = np.mean(away < 0.2), np.mean((away > 0.4) & (away < 1.0))
     assert near > 5 * around
+
+
+def test_the_kept_raster_is_that_of_the_plan():
+    with np.load(Path(madeup.__file__).with_suffix(".npz")) as kept:
+        for name, values in made().items():
+            # A last bit of exp differs between machines.
+            np.testing.assert_allclose(kept[name], values, 1e-9, float(name == "people"))

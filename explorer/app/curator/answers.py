@@ -201,10 +201,17 @@ _CLIPPED = replace(
 )
 
 
+def _counted(answers: Any) -> Floats:
+    """The records that are counted; those of two mechanisms are the same."""
+    of_one = answers[0] if isinstance(answers, tuple) else answers
+    counted: Floats = of_one.counted.round()
+    return counted
+
+
 #: Next to the true ones, where causes of errors are not distinguished.
 _COUNTED = Column(
     "counted",
-    lambda answers: answers.counted.round(),
+    _counted,
     74,
     about="True records that are counted: the bound on each person leaves out the others.",
     exact=True,

@@ -17,12 +17,6 @@ def drag(figure: Any, box: tuple[Any, ...]) -> None:
     happen(SelectionGeometry(figure, geometry=geometry, final=True))
 
 
-def control(view: Any, label: str) -> Any:
-    """The control below ``view`` that is called ``label``."""
-    (found,) = view.select(lambda each: getattr(each, "label", None) == label)
-    return found
-
-
 def words(view: Any) -> str:
     """The HTML that is to be read below ``view``, a line for each pane that is not hidden."""
     if not view.visible:

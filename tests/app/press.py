@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import html
 import io
+import json
 import re
 from typing import Any
 
 import panel as pn
+import pytest
 
 from explorer.app.kit import ui
 from explorer.app.kit.page import AppPage
+from explorer.scenario import Scenario
 
 
 def parts(page: Any) -> list[Any]:
@@ -106,3 +109,25 @@ def text(page: Any) -> str:
 def markup(page: Any) -> str:
     """The HTML of a page's texts."""
     return " ".join(str(each.object) for each in parts(page) if isinstance(each, pn.pane.HTML))
+
+
+# The address of a page, and what the page tells the browser.
+
+
+def put_into_address(monkeypatch: pytest.MonkeyPatch, **arguments: Scenario | str) -> None:
+    """Open the next pages at an address with these arguments, scenarios as their links."""
+    texts = {
+        name: [(what.to_link() if isinstance(what, Scenario) else what).encode()]
+        for name, what in arguments.items()
+    }
+    monkeypatch.setattr(type(pn.state), "session_args", property(lambda _self: texts))
+
+
+def browser(page: Any) -> list[Any]:
+    """The two hidden fields through which page and browser speak: orders, answers."""
+    return list(page.scenarios.hidden.select(pn.widgets.TextInput))
+
+
+def order_of(page: Any) -> dict[str, Any]:
+    """What the browser was last told to do."""
+    return dict(json.loads(browser(page)[0].value or "{}"))

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import inspect
 import subprocess
 import sys
 
 import pytest
 
-import explorer.app.server as server_module
 from explorer.app.pages import PAGES
 from explorer.app.server import serve
-from explorer.cli import main
 from explorer.errors import InputError
 
 CODE = """
 import sys
 from explorer.app.server import serve
-serve(port=0, open=False, start=False, say=len{more}).stop()
+serve(port=0, open=False, start=False, say=len, address='0.0.0.0', proxied=True).stop()
 print(*(name for name in sys.modules))
 """
 HEAVY = {
@@ -33,34 +30,11 @@ HEAVY = {
 }
 
 
-@pytest.mark.parametrize("more", ["", ", address='0.0.0.0', proxied=True"])
-def test_a_server_listens_before_it_loads_a_page(more: str) -> None:
-    run = [sys.executable, "-c", CODE.format(more=more)]
+def test_a_server_listens_before_it_loads_a_page() -> None:
+    run = [sys.executable, "-c", CODE]
     loaded = set(subprocess.run(run, capture_output=True, text=True, check=True).stdout.split())
     assert not {page.make.partition(":")[0] for page in PAGES} & loaded
     assert not HEAVY & loaded
-
-
-def test_nothing_is_prepared_unless_it_is_asked_for(monkeypatch) -> None:
-    """On the command line and in Python."""
-    given: list[bool] = []
-    assert inspect.signature(serve).parameters["warm"].default is False
-    monkeypatch.setattr(server_module, "serve", lambda **how: given.append(how["warm"]))
-    monkeypatch.setattr("explorer.serving.ending.leave", lambda: None)
-    for flags in ([], ["--warm"], ["--no-warm"]):
-        assert main(["serve", "--no-open", "--port", "0", *flags]) == 0
-    assert given == [False, True, False]
-
-
-def test_a_warm_server_prepares_every_page(monkeypatch) -> None:
-    prepared: list[str] = []
-    for page in PAGES:
-        monkeypatch.setattr(
-            page.load(), "warm", classmethod(lambda cls, **_begin: prepared.append(cls.KEY))
-        )
-    monkeypatch.setattr("explorer.grid.apart.reading.prepare", lambda *_: None)
-    server_module.warm_up(None)
-    assert prepared == [page.key for page in PAGES]
 
 
 @pytest.mark.parametrize("wrong", [{"mechanism": "nope"}, {"side": 17}, {"sidee": 256}])

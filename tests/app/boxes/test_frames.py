@@ -38,34 +38,6 @@ def test_boxes_come_back_exactly_from_a_frame_in_any_crs(crs) -> None:
     assert names == ["Home", "Q1"]
 
 
-def test_shapes_alone_come_back_to_a_few_centimetres() -> None:
-    chosen = two()
-    boxes, names, _ = frames.read(frames.to_frame(chosen).geometry, chosen)
-    # An edge of 2.4 km that is straight in degrees bulges by L^2 tan(lat) / (8 R) = 0.15 m at most.
-    np.testing.assert_allclose(boxes, chosen.boxes, atol=2400**2 * np.tan(0.917) / (8 * 6.37e6))
-    assert names == ["", ""]
-
-
-def test_a_shape_that_was_moved_is_asked_where_it_is() -> None:
-    chosen = two()
-    frame = frames.to_frame(chosen).to_crs(PLACE.crs)
-    frame["geometry"] = frame.translate(300, 0)
-    boxes, _, _ = frames.read(frame, chosen)
-    np.testing.assert_allclose(boxes, chosen.boxes + np.array([300, 0, 300, 0]), atol=0.2)
-
-
-def test_cells_have_no_degrees() -> None:
-    cells = Grid.cells((8, 8))
-    chosen = two(cells)
-    frame = frames.to_frame(chosen)
-    assert frame.crs is None
-    np.testing.assert_array_equal(frames.read(frame, chosen)[0], chosen.boxes)
-    disc = shapely.Point(3, 3).buffer(2)
-    boxes, _, shapes = frames.read(disc, chosen)
-    assert shapes[0].equals(disc)
-    np.testing.assert_array_equal(boxes, [disc.bounds])
-
-
 def test_numbers_are_in_the_unit_of_the_map_and_never_degrees() -> None:
     chosen = two()
     np.testing.assert_array_equal(frames.read(BOXES, chosen)[0], BOXES)
@@ -90,17 +62,6 @@ def test_what_is_no_polygon_is_refused_and_several_maps_take_rectangles_alone() 
         frames.read("nothing.geojson", chosen)
 
 
-def test_a_refused_table_leaves_all_boxes() -> None:
-    chosen = two()
-    before = chosen.boxes
-    with pytest.raises(InputError, match="outside the map"):
-        chosen.put([BOXES[0], (1e6, 1e6, 2e6, 2e6)], ["", ""])
-    np.testing.assert_array_equal(chosen.boxes, before)
-    assert chosen.names == ["Home", "Q1"]
-    chosen.put([BOXES[1]], ["Only"])
-    assert chosen.names == ["Only"]
-
-
 def test_rows_of_several_places_have_a_shape_for_each() -> None:
     chosen = on(PLACE, PLACE, places=("from", "to"))
     chosen.add_row([BOXES[0], None], "Out")
@@ -114,18 +75,6 @@ def test_rows_of_several_places_have_a_shape_for_each() -> None:
     assert names == ["Out", "In"]
     with pytest.raises(InputError, match="for each place here: from, to"):
         frames.read(frame[["name"]], chosen)
-
-
-def test_numbers_of_several_places_are_checked_as_those_of_one() -> None:
-    chosen = on(PLACE, PLACE, places=("from", "to"))
-    row = [BOXES[0], 4 * [np.nan]]
-    np.testing.assert_array_equal(frames.read([row], chosen)[0], [row])
-    with pytest.raises(InputError, match=r"shape \(1, 4\); give \(n, 2, 4\)"):
-        frames.read([BOXES[0]], chosen)
-    with pytest.raises(InputError, match="look like degrees"):
-        frames.read([[[13.39, 52.49, 13.4, 52.5], 4 * [np.nan]]], chosen)
-    with pytest.raises(InputError, match="Boxes are numbers"):
-        frames.read([["a"], ["b"]], chosen)
 
 
 @pytest.mark.parametrize("height", [0.005, 0.01, 0.02])
@@ -159,14 +108,3 @@ def test_polygons_come_back_from_a_frame_where_they_were() -> None:
     assert other.names == ["Home", "Q1", "Ring"]
     assert other.shapes[:2] == (None, None)
     assert shapely.hausdorff_distance(other.shapes[2], ring) < 0.2
-
-
-@pytest.mark.parametrize("crs", ["own", None])
-def test_polygons_in_the_unit_of_the_map_are_asked_exactly_there(crs) -> None:
-    chosen = two()
-    triangle = shapely.Polygon([(0, 0), (1000, 0), (0, 500.5)])
-    series = gpd.GeoSeries([triangle], crs=PLACE.crs if crs == "own" else None)
-    chosen.put(*frames.read(series, chosen))
-    assert chosen.shapes == (triangle,)
-    chosen.put(*frames.read(gpd.GeoSeries([shapely.box(0, 0, 50, 60)]), chosen))
-    assert chosen.shapes == (None,)

@@ -60,13 +60,6 @@ def test_boxes_are_drawn_moved_and_set_as_on_other_pages(release) -> None:
     assert page.boxes.x1.tolist() == [2000, 3000]
 
 
-def test_a_saved_page_holds_the_release_and_of_a_preview_nothing(release) -> None:
-    drawn = UG(epsilon=1, grid_size=2).release([[9, 0], [8, 1]])
-    assert "Private map" in Explore(drawn).poster()
-    assert "data:image/png" in Explore(drawn).poster()
-    assert "not kept in this file" in Explore(release).poster()
-
-
 def test_a_release_in_cells_and_one_from_a_file_are_shown_too(tmp_path) -> None:
     UG(epsilon=1, grid_size=2).release([[9, 0], [8, 1]]).save(tmp_path / "map.parquet")
     page = Explore(Release.load(tmp_path / "map.parquet"))

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from explorer import Release, TripMatrix
-from explorer.app import Explore, Trips
+from explorer import Release
+from explorer.app import Explore
 from explorer.app.boxes.rectangles import Rectangles
 from explorer.app.curator.data import CityData, own_city
 from explorer.app.curator.drawing import Drawing
@@ -31,8 +31,6 @@ from explorer.privacy.drawn import DrawnReleases
 from explorer.privacy.ledger import Ledger
 from explorer.views.viewport import Viewport
 from tests.app import press
-from tests.app.country import land
-from tests.app.federated import people
 
 STEPS = 9
 CITY = own_city(FrequencyMatrix.from_array(np.random.default_rng(1).poisson(5, (4, 4))))
@@ -326,15 +324,6 @@ def test_five_presses_in_a_fresh_tab_spend_nothing(matrix) -> None:
     assert "ask for the price again" in page.message.sentence
 
 
-def test_presses_of_one_confirmation_at_once_draw_once(matrix) -> None:
-    page = Explore(matrix, mechanism="uniform", epsilon=0.5)
-    press.press(page, "Draw a release")
-    confirm = press.find(page, press.priced(page))
-    for _ in range(5):
-        confirm.clicks += 1
-    assert len(Ledger().rows()) == 1
-
-
 def test_whoever_comes_back_saves_it_or_gives_it_up(matrix, tmp_path) -> None:
     first = Explore(matrix, mechanism="uniform", epsilon=0.5)
     press.draw_release(first)
@@ -359,31 +348,3 @@ def test_whoever_comes_back_saves_it_or_gives_it_up(matrix, tmp_path) -> None:
     assert "its budget stays spent" in back.message.sentence
     assert back.drawing.waiting() == []
     assert len(Ledger().rows()) == 2
-
-
-def test_the_price_says_whom_it_protects_and_what_it_does_not_cover(matrix) -> None:
-    page = Explore(matrix, mechanism="uniform", epsilon=0.5)
-    press.press(page, "Draw a release")
-    said = press.text(page)
-    assert "protects each record" in said
-    assert "until the exact error on this screen pleases" in said
-
-
-@pytest.mark.parametrize("kind", ["trips", "country", "federated"])
-def test_every_page_that_draws_books_once_and_keeps_what_it_drew(kind) -> None:
-    page = {
-        "trips": lambda: Trips(
-            TripMatrix.from_coordinates(np.random.default_rng(4).integers(0, 8, (900, 4)), [8, 8]),
-            mechanism="uniform",
-        ),
-        "country": land.new_page,
-        "federated": people.new_page,
-    }[kind]()
-    press.press(page.drawer, "Draw a release")
-    confirm = press.find(page.drawer, press.priced(page.drawer))
-    for _ in range(3):
-        confirm.clicks += 1
-    assert not page.screen.release.preview
-    (token,) = bookings()
-    assert kept(token)
-    assert page.drawing.waiting() == []

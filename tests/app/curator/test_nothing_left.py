@@ -126,16 +126,3 @@ def test_a_file_that_cannot_be_made_is_a_sentence_and_nothing_is_handed_out(
     assert page.drawing.drawn is not None
     press.hand_out(save)
     assert save.data.startswith("data:")
-
-
-def test_one_that_is_given_up_elsewhere_is_a_sentence() -> None:
-    page = canaries()
-    press.draw_release(page)
-    page.close()
-    back = canaries()
-    (save,) = back.drawer.waiting.view.select(lambda each: hasattr(each, "filename"))
-    (row,) = Ledger().rows()
-    DrawnReleases(Ledger().path).give_up(str(row.token))
-    press.hand_out(save)
-    assert "is not kept any more" in back.message.sentence
-    assert save.data is None

@@ -8,50 +8,35 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from explorer.app import Compare, Explore
+from explorer.app import Compare, Country, Explore, Trips
 from explorer.app.boxes.rectangles import Rectangles
-from explorer.app.curator.data import CityData
+from explorer.app.curator.data import own_city
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.scenarios import Scenarios
 from explorer.app.curator.start import Opening, present, take
 from explorer.app.kit.message import MessageArea
 from explorer.app.pages import PAGES
+from explorer.app.state.country import CountryState
 from explorer.app.state.explore import ExploreState
+from explorer.app.state.trips import TripsState
+from explorer.app.trips.data import TripData
+from explorer.cities import trip_sets
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
-from explorer.points.matrix import FrequencyMatrix
-from explorer.scenario import Box, Scenario, presets
+from explorer.grid.places import TripDomain
+from explorer.scenario import Box, Row, Scenario, presets
 from explorer.teaching import lessons
+from explorer.trips.matrix import TripMatrix
 from tests.app import press
-from tests.app.curator.visited import addressing, browser, order_of
+from tests.app.map_pages import COMPARE, COUNTRY, EXPLORE, MATRIX, TRIPS
+from tests.app.press import browser, order_of, put_into_address
 
-ONE = Scenario(
-    side=256,
-    mechanisms=[{"htf": {"height": 9, "stop_rule": "per epsilon"}}],
-    epsilon=0.37,
-    seed=5,
-    boxes=[Box(-100, -200.5, 300.123, 400, "Mine"), Box(0, 0, 5000, 5000, "Q9")],
-    look={"right": "difference", "palette": "magma", "partition": False, "truth": "counts"},
-)
-BOTH = Scenario(
-    page="compare",
-    side=256,
-    mechanisms=[{"ug": {"grid_size": 7}}, {"ug": {"grid_size": 70}}],
-    epsilon=0.2,
-    seed=8,
-    look={"scale": "linear"},
-    sweep={"mechanisms": ["ug", "ag"], "metric": "mae", "at": 0.3, "seeds": 3},
-)
+ONE, BOTH = EXPLORE.one, COMPARE.one
 
 
 @pytest.fixture(scope="module")
 def explore() -> Explore:
     return Explore(side=256)
-
-
-@pytest.fixture
-def address(monkeypatch):
-    return addressing(monkeypatch)
 
 
 def said(page) -> str:
@@ -68,107 +53,25 @@ def open_section(page):
     return page.scenarios
 
 
-def copy(page, button) -> None:
-    """Press a button that copies, in a browser that does."""
-    press.press(page, button)
-    answer = {"number": order_of(page)["number"], "done": True, "text": ""}
-    browser(page)[1].value = json.dumps(answer)
-
-
-def section_with(opening: Scenario, data: CityData) -> Scenarios:
-    """The section of a page that opens with a scenario, before a city is there."""
-    boxes = Rectangles(data.grid)
-    parts = PageParts(ExploreState(), MessageArea(), Opening(opening), {}, boxes, data=data)
-    return Scenarios("explore", parts, lambda: None)
-
-
-def names(section: Scenarios) -> list[str]:
-    return [box.name for box in section.present().boxes or ()]
-
-
-def test_explore_begins_with_a_scenario_and_is_it() -> None:
-    page = Explore(scenario=ONE)
-    assert page.scenarios.present() == ONE
-    assert page.screen.release.epsilon == 0.37
-    assert press.find(page, "Height").value == 9
-    assert page.table.widget.value["box"].tolist() == ["Mine", "Q9"]
-
-
-def test_compare_begins_with_a_scenario_and_is_it() -> None:
-    page = Compare(scenario=BOTH)
-    assert page.scenarios.present() == BOTH
-    assert page.pair.a.release.n_leaves == 49
-    assert page.pair.b.release.n_leaves == 4900
-
-
-def test_a_scenario_can_be_opened_on_a_page_that_shows_another(explore) -> None:
-    explore.state.put(frozen=False)
-    explore.scenarios.open(ONE)
-    assert explore.scenarios.present() == ONE
-    fresh = Explore(scenario=ONE)
-    np.testing.assert_array_equal(explore.screen.answers.private, fresh.screen.answers.private)
-    assert explore.screen.release.parameters == fresh.screen.release.parameters
-    explore.state.put(frozen=True)
-    # Without boxes it has the two examples again, and every setting its default.
-    explore.scenarios.open(Scenario(side=256))
-    assert explore.scenarios.present() == Scenario(side=256)
-    assert explore.rectangles.names == ["Q1", "Q2"]
-
-
-def test_a_comparison_can_be_opened_on_compare() -> None:
-    page = Compare(side=256)
-    page.scenarios.open(BOTH)
-    assert page.scenarios.present() == BOTH
-    assert press.find(page, "Mechanism B").value == "ug"
-    assert page.pair.b.release.n_leaves == 4900
-
-
-def test_a_scenario_of_another_page_is_refused_where_there_is_no_other_page(explore) -> None:
+def test_a_scenario_of_another_page_leads_there_or_is_refused_without_one(explore) -> None:
     before = explore.scenarios.present()
     with pytest.raises(InputError, match="This scenario is of the page compare"):
         explore.scenarios.open(BOTH)
     assert explore.scenarios.present() == before
-
-
-def test_a_served_page_leads_to_the_other_page() -> None:
-    page = Explore(side=256, links=PAGES)
+    page, key = Explore(side=256, links=PAGES), lessons()[0][0].key
     page.page()
     page.scenarios.open(BOTH)
-    order = order_of(page)
-    assert order["act"] == "go"
-    assert order["where"] == f"./compare?s={BOTH.to_link()}"
-
-
-def test_a_scenario_of_a_lesson_leads_to_the_lesson() -> None:
-    key = lessons()[0][0].key
-    page = Explore(side=256, links=PAGES)
-    page.page()
+    assert order_of(page)["act"] == "go"
+    assert order_of(page)["where"] == f"./compare?s={BOTH.to_link()}"
     page.scenarios.open(Scenario(page="learn", lesson=key))
     assert order_of(page)["where"] == f"./learn?lesson={key}"
     with pytest.raises(InputError, match="lesson 'none', which is not here: choose one of"):
         page.scenarios.open(Scenario(page="learn", lesson="none"))
 
 
-def test_a_city_that_is_not_here_is_refused_and_changes_nothing(explore) -> None:
-    before = explore.scenarios.present()
-    with pytest.raises(InputError, match="about the city 'atlantis', which is not here"):
-        explore.scenarios.open(Scenario(city="atlantis"))
-    assert explore.scenarios.present() == before
-    with pytest.raises(InputError, match="atlantis"):
-        Explore(scenario=Scenario(city="atlantis"))
-
-
-def test_a_link_in_the_address_goes_before_what_the_page_was_given(address) -> None:
-    address(ONE.to_link())
-    assert Explore(side=512, mechanism="ug", grid_size=4).scenarios.present() == ONE
-    assert Explore(scenario=Scenario(side=256)).scenarios.present() == ONE
-    address(BOTH.to_link())
-    assert Compare("madeup", a="ag", epsilon=3.0, side=256).scenarios.present() == BOTH
-
-
 @pytest.mark.parametrize("text", ["abc", "a" * 20_000, "<b>", "ü", Scenario(city="x").to_link()])
-def test_a_damaged_link_is_one_sentence_and_the_page_as_it_would_be(address, text) -> None:
-    address(text)
+def test_a_damaged_link_is_one_sentence_and_the_page_as_it_would_be(monkeypatch, text) -> None:
+    put_into_address(monkeypatch, s=text)
     page = Explore(side=256, epsilon=1.0)
     assert page.screen.release.epsilon == 1
     assert page.rectangles.names == ["Q1", "Q2"]
@@ -176,18 +79,13 @@ def test_a_damaged_link_is_one_sentence_and_the_page_as_it_would_be(address, tex
     assert "link" in said(page) or "city" in said(page)
 
 
-def test_an_empty_link_is_none(address) -> None:
-    address("")
-    assert Opening.of() == Opening()
-
-
-def test_a_scenario_of_the_other_page_gives_what_both_have(address) -> None:
-    address(BOTH.to_link())
+def test_a_scenario_of_the_other_page_gives_what_both_have(monkeypatch) -> None:
+    put_into_address(monkeypatch, s=BOTH)
     page = Explore(side=512)
     assert page.state.mechanism == "ug"
     assert page.state.parameter("grid_size") == 7
     assert page.state.side == 256
-    address(ONE.to_link())
+    put_into_address(monkeypatch, s=ONE)
     both = Compare(side=512, b="ag")
     assert both.state.parameter("height") == 9
     assert both.state.b.mechanism == "ag"
@@ -199,34 +97,8 @@ def test_title_and_sentence_are_shown_and_harmless() -> None:
     assert "<img" not in said(page)
 
 
-def test_a_release_is_described_without_its_dice_and_opens_as_a_preview() -> None:
-    page = Explore(side=256, mechanism="uniform", epsilon=1.0, seed=9)
-    assert page.scenarios.present().seed == 9
-    press.draw_release(page)
-    one = page.scenarios.present()
-    assert one.seed is None
-    assert one.epsilon == 1
-    open_section(page)
-    copy(page, "Copy as Python")
-    assert "not its noise" in status(page)
-    opened = Explore(scenario=one)
-    assert opened.screen.release.preview
-    assert opened.drawing.drawn is None
-    assert "this is a preview of the same settings" in said(opened)
-
-
-def test_opening_a_scenario_over_a_release_shows_a_preview() -> None:
-    page = Explore(side=256, mechanism="uniform")
-    press.draw_release(page)
-    page.scenarios.open(page.scenarios.present())
-    assert page.screen.release.preview
-
-
 def test_your_own_counts_are_in_no_scenario() -> None:
-    grid = Grid.around(2.35, 48.85, 8000, shape=32)
-    page = Explore(FrequencyMatrix.from_array(np.ones((32, 32), int), grid))
-    with pytest.raises(InputError, match="Points of your own are in no scenario"):
-        page.scenarios.present()
+    page = EXPLORE.own()
     section = open_section(page)
     press.press(page, "Copy as Python")
     assert "Points of your own are in no scenario" in status(page)
@@ -248,19 +120,37 @@ def test_boxes_outside_the_map_are_left_out_with_a_sentence() -> None:
     assert "1 of the scenario's 2 boxes lie outside the map" in said(page)
 
 
-def test_boxes_wait_for_the_grid_that_they_were_drawn_on() -> None:
-    data = Explore(side=256).parts.data
-    finer = replace(data, city=("madeup", 512, 0))
-    late = section_with(Scenario(side=512, boxes=[Box(0, 0, 1, 1, "Late")]), data)
-    late.place(data)
+def section_with(opening: Scenario, state, data, *grids: Grid, places=("",)) -> Scenarios:
+    """The section of a page that opens with a scenario, before its data are there."""
+    rectangles = Rectangles(*grids, places=places)
+    parts = PageParts(state, MessageArea(), Opening(opening), {}, rectangles, data=data)
+    return Scenarios(opening.page, parts, lambda: None)
+
+
+def names(section: Scenarios) -> list[str]:
+    return [box.name for box in section.present().boxes or ()]
+
+
+def test_boxes_wait_for_the_grid_and_the_places_that_they_were_drawn_on() -> None:
+    data = own_city(MATRIX)
+    data = replace(data, city=("madeup", 256, 0))
+    for city, side, wanted in (("madeup", 512, ["Late"]), ("paris", 1024, [])):
+        opening = Scenario(city=city, side=512, boxes=[Box(0, 0, 1, 1, "Late")])
+        late = section_with(opening, ExploreState(), data, data.grid)
+        late.place(data)
+        assert names(late) == []
+        # Boxes of data that never came do not turn up on others.
+        late.place(replace(data, city=(city, side, 0)))
+        assert names(late) == wanted
+    grid, row = Grid.around(0, 0, 20_000, shape=16), Row([(0, 0, 1, 1), None], "Late")
+    matrix = TripMatrix(np.zeros((1, 4), np.int32), np.array([9]), TripDomain([grid, grid]))
+    trips = TripData("Two", matrix, city=("madeup", 16, 0, "o,d"))
+    opening = Scenario(page="trips", side=16, places="d,o", boxes=[row])
+    late = section_with(opening, TripsState(side=16), trips, grid, grid, places=("from", "to"))
+    late.place(trips)
     assert names(late) == []
-    late.place(finer)
+    late.place(replace(trips, city=("madeup", 16, 0, "d,o")))
     assert names(late) == ["Late"]
-    # Boxes of a city that never came do not turn up on another one.
-    lost = section_with(Scenario(city="paris", boxes=[Box(0, 0, 1, 1, "Lost")]), data)
-    lost.place(data)
-    lost.place(replace(data, city=("paris", 1024, 0)))
-    assert names(lost) == []
 
 
 def test_every_preset_opens_from_the_menu(explore) -> None:
@@ -279,39 +169,6 @@ def test_every_preset_opens_from_the_menu(explore) -> None:
     menu.value = "02-tree-against-grid"
     assert "page compare" in said(explore)
     assert menu.value == last
-
-
-def test_the_menu_names_the_preset_until_something_is_changed(explore) -> None:
-    menu = open_section(explore).preset
-    menu.value = "01-first-look"
-    for _ in range(2):
-        explore.scenarios.keep()
-        assert menu.value == "01-first-look"
-    press.put(explore, "Exact epsilon", "0.77")
-    explore.scenarios.keep()
-    assert menu.value == ""
-    menu.value = "01-first-look"
-    assert explore.state.epsilon != 0.77, "and can be chosen again"
-
-
-def test_the_files_hold_the_screen(explore) -> None:
-    section = open_section(explore)
-    section.open(ONE)
-    assert Scenario.from_yaml(press.download(explore, "Save scenario")) == ONE
-    notebook = json.loads(press.download(explore, "Download notebook"))
-    assert notebook["nbformat"] == 4
-    assert "height=9" in "".join(notebook["cells"][2]["source"])
-
-
-def test_a_file_opens_and_a_bad_one_is_refused(explore) -> None:
-    section = open_section(explore)
-    section.open(Scenario(side=256))
-    section.file.param.update(filename="x.yaml", value=ONE.to_yaml().encode())
-    assert section.present() == ONE
-    section.file.param.update(filename="x.yaml", value=b"scenario: 1\nepsilon: 99\n")
-    assert section.present() == ONE
-    assert "The epsilon of the scenario is 99" in said(explore)
-    assert not section.file.value
 
 
 def test_copying_tells_the_browser_and_believes_only_its_answer(explore) -> None:
@@ -336,24 +193,71 @@ def test_copying_tells_the_browser_and_believes_only_its_answer(explore) -> None
     assert "<script>" not in status(explore)
 
 
-def test_a_served_page_copies_a_link_that_opens_it() -> None:
-    page = Explore(side=256)
-    page.page()
-    open_section(page)
-    press.press(page, "Copy link")
-    assert Scenario.from_link(order_of(page)["link"]) == Scenario(side=256)
-
-
-def test_what_is_present_comes_back_from_any_state() -> None:
-    state = ExploreState(side=256, mechanism="quadtree", height=4, epsilon=0.123456789, seed=77)
+@pytest.mark.parametrize(
+    ("page", "state", "other"),
+    [
+        (
+            "explore",
+            ExploreState(side=256, mechanism="quadtree", height=4, epsilon=0.123456789, seed=77),
+            ExploreState(frozen=False, mechanism="quadtree", inside="interpolated"),
+        ),
+        (
+            "country",
+            CountryState(city="small", own_share=0.75, threshold=300, epsilon=0.123, bound=5),
+            CountryState(frozen=False, shows="true"),
+        ),
+    ],
+    ids=["explore", "country"],
+)
+def test_what_is_present_comes_back_from_any_state(page, state, other) -> None:
     rectangles = Rectangles(Grid.around(0, 0, 20_000, shape=256))
     rectangles.add((1 / 3, -5000.00049, 2000.12345, 1e9), "Third")
-    one = present("explore", state, rectangles)
+    one = present(page, state, rectangles)
     assert one.boxes == (Box(0.333, -5000.0, 2000.123, 10_000, "Third"),)
-    other = ExploreState(frozen=False, mechanism="quadtree", inside="interpolated")
     take(other, one)
-    again = Rectangles(rectangles.grid)
-    again.replace([box.edges for box in one.boxes], [box.name for box in one.boxes])
-    assert present("explore", other, again) == one
-    assert other.parameter("inside") == "uniform"
-    np.testing.assert_array_equal(again.boxes, rectangles.boxes)
+    assert present(page, other, rectangles) == one
+
+
+# Countries and trips.
+
+
+@pytest.fixture
+def countries(monkeypatch, tmp_path) -> None:
+    COUNTRY.install(monkeypatch, tmp_path)
+
+
+@pytest.mark.usefixtures("countries")
+def test_a_country_begins_with_its_area_its_level_and_the_mechanism_inside() -> None:
+    page = Country(scenario=COUNTRY.one)
+    assert page.screen.release.parameters["inside_settings"] == {"c": 5.0}
+    assert page.parts.data.areas.paths[page.screen.node] == ("West", "Vale")
+    assert page.screen.level == press.find(page, "Areas on the map").value == 2
+    assert press.find(page, "Own share").value == 0.5
+    # Another mechanism inside has none of the settings of the first.
+    press.put(page.drawer, "Inside areas", "quadtree")
+    made = page.scenarios.present().mechanisms[0]
+    assert dict(made.settings) == {"inside": "quadtree", "own_share": 0.5}
+    # Another country from the menu: its area and level are those of a page that begins.
+    page.state.put(city="other", side=2000)
+    again = page.scenarios.present()
+    assert (again.look.area, again.look.level) == (None, 20)
+    assert [each.name for each in again.boxes] == ["Q1", "Q2"]
+    page = Country(scenario=replace(COUNTRY.one, look={"area": ["West", "Atlantis"]}))
+    assert page.parts.data.areas.paths[page.screen.node] == ("West", "Vale", "D11")
+
+
+def test_places_rows_and_users_of_trips_are_those_of_the_scenario(monkeypatch) -> None:
+    trips = Trips(scenario=TRIPS.one)
+    assert trips.screen.release.unit == "user"
+    assert press.find(trips, "Places").value == "o,s1,d"
+    assert np.isnan(trips.rectangles.boxes[0, 1:]).all()
+    known = trip_sets.trip_sets()
+    rides = replace(known["madeup"], key="rides", title="Rides", user=None)
+    monkeypatch.setattr("explorer.app.curator.start.trip_sets", lambda: {**known, "rides": rides})
+    for change, wrong in (
+        ({"places": "o,s7,d"}, "made-up trips has no place 's7': choose among o, s1"),
+        ({"city": "rides", "contribution_bound": 2}, "does not say whose trips they are"),
+    ):
+        with pytest.raises(InputError, match=wrong):
+            trips.scenarios.open(replace(TRIPS.two, **change))
+        assert trips.scenarios.present() == TRIPS.one

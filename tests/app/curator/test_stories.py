@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 from urllib.parse import parse_qs, urlsplit
 
+import numpy as np
+import pandas as pd
 import panel as pn
 import pytest
 
-from explorer.app import Compare, Explore, Learn
+from explorer.app import Compare, Explore, Federated, Learn
 from explorer.app.curator import story_shelf
+from explorer.app.curator.own import OwnPoints
 from explorer.app.curator.story_shelf import SHELF, StoryShelf
+from explorer.app.curator.workspace import STAYED
 from explorer.app.pages import PAGES
 from explorer.errors import InputError
+from explorer.grid.grid import Grid
+from explorer.points.points import read_points
 from explorer.scenario import Scenario, Step, Story
 from explorer.teaching.stories import TOUR, stories
 from tests.app import press
-from tests.app.curator.visited import addressing
+from tests.app.press import put_into_address
 
 TWO = Story(
     [
@@ -59,6 +66,13 @@ def test_next_and_back_change_the_screen(explore) -> None:
     assert explore.state.epsilon == 0.5
     assert "Mine · 1 of 3" in bar(explore)
     assert "<b>text" not in str(explore.story.text.object), "texts are words, never markup"
+    model = explore.story.view.get_root()
+    sent = " ".join(str(getattr(each, "text", "")) for each in model.references())
+    assert "First" in sent
+    assert "For me alone" not in sent, "notes are sent only when they are asked for"
+    press.put(explore.story, "Notes", True)
+    assert "For me alone." in bar(explore)
+    press.put(explore.story, "Notes", False)
     press.press(explore.story, "Next")
     assert (explore.state.epsilon, explore.state.mechanism) == (2.0, "ug")
     assert "And now?" in bar(explore)
@@ -73,20 +87,6 @@ def test_next_and_back_change_the_screen(explore) -> None:
     press.press(explore.story, "End the story")
     assert bar(explore) == ""
     assert explore.state.epsilon == 0.5
-
-
-def test_notes_are_sent_only_when_they_are_asked_for(explore) -> None:
-    explore.story.open(TWO)
-    model = explore.story.view.get_root()
-    sent = " ".join(str(getattr(each, "text", "")) for each in model.references())
-    assert "First" in sent
-    assert "For me alone" not in sent
-    press.put(explore.story, "Notes", True)
-    assert "For me alone." in bar(explore)
-    press.press(explore.story, "Next")
-    assert "No notes for this step." in bar(explore)
-    press.put(explore.story, "Notes", False)
-    assert "notes" not in bar(explore).replace("Notes", "")
 
 
 def test_a_story_is_made_of_screens_saved_and_opened_again(explore) -> None:
@@ -107,6 +107,9 @@ def test_a_story_is_made_of_screens_saved_and_opened_again(explore) -> None:
     assert [each.screen.epsilon for each in made.steps] == [0.7, 0.2]
     other = Explore(side=256)
     other.scenarios.section.active = [0]
+    other.scenarios.file.value = b"story: 1\nsteps:\n- text: a\n  screen: {scenario: 1, page: x}"
+    assert "Step 1 of the story" in other.message.sentence
+    assert bar(other) == ""
     other.scenarios.file.value = data
     assert other.state.epsilon == 0.7
     assert "1 of 2" in bar(other)
@@ -115,113 +118,15 @@ def test_a_story_is_made_of_screens_saved_and_opened_again(explore) -> None:
     assert "Better?" in bar(other)
 
 
-def test_lessons_and_screens_make_one_story(explore, monkeypatch) -> None:
-    explore.scenarios.section.active = [0]
-    press.put(explore, "What this screen shows", "A screen")
-    press.press(explore, "Add this screen to the story")
-    # The bar's links carry what the address says of the story that is being made.
-    given = {"making": [explore.story.making.encode()]}
-    monkeypatch.setattr(type(pn.state), "session_args", property(lambda _self: given))
-    learn = Learn(lesson="02_averaging", links=PAGES)
-    learn.stories.section.active = [0]
-    assert "The story has 1 step:" in press.text(learn)
-    press.press(learn, "Next step")
-    press.press(learn, "Add this lesson to the story")
-    assert "Say first what this lesson shows" in press.text(learn)
-    press.put(learn, "What this lesson shows", "A lesson")
-    press.put(learn, "Notes for the presenter", "Two redraws.")
-    press.press(learn, "Add this lesson to the story")
-    data = press.download(learn, "Save story")
-    made = Story.from_yaml(data)
-    assert [each.text for each in made.steps] == ["A screen", "A lesson"]
-    shown = made.steps[1].screen
-    assert (shown.page, shown.lesson, shown.lesson_step) == ("learn", "02_averaging", 2)
-    assert shown.city == learn.state.city
-    assert Story.from_yaml(made.to_yaml()) == made
-    assert SHELF.find(learn.story.making) == made
-    assert learn.story.making == explore.story.making
-
-    # Opened from its file on another lesson it leads away, and from there to the lesson's step.
-    given.clear()
-    other = Learn(lesson="04_threshold", links=PAGES)
-    other.stories.section.active = [0]
-    other.stories.file.value = data
-    where = parse_qs(urlsplit(re.search(r'"where": "([^"]*)"', told(other))[1]).query)
-    assert where["making"] == [other.story.making]
-    other.story.go(1)
-    assert "2 of 2" in bar(other)
-    assert (other.card.lesson.key, other.card.guide.step) == ("02_averaging", 1)
-    assert '"lesson_step": "2"' in told(other)
-    press.put(other.story, "Notes", True)
-    assert "Two redraws." in bar(other)
-    press.press(other.story, "Back")
-    assert '"act": "go"' in told(other)
-
-
-def test_the_address_of_a_step_opens_the_lesson_there_on_its_city(monkeypatch) -> None:
-    at = Scenario(page="learn", lesson="04_threshold", lesson_step=3, side=512)
-    story = Story([Step("Here.", Scenario(side=256)), Step("There.", at, notes="n")])
-    page = Explore(side=256, links=PAGES)
-    page.story.open(story)
-    press.press(page.story, "Next")
-    query = parse_qs(urlsplit(re.search(r'"where": "([^"]*)"', told(page))[1]).query)
-    given = {name: [text.encode() for text in texts] for name, texts in query.items()}
-    monkeypatch.setattr(type(pn.state), "session_args", property(lambda _self: given))
-    learn = Learn(links=PAGES)
-    assert (learn.card.lesson.key, learn.card.guide.step) == ("04_threshold", 2)
-    assert learn.state.side == 512
-    assert "2 of 2" in bar(learn)
-    # What the browser remembers of another reading does not lead away from there.
-    kept = '{"number": 1, "value": "{\\"04_threshold\\": 4}"}'
-    learn.progress.storage.take(kept)
-    assert learn.card.guide.step == 2
-    for damaged in (b"x", b"0", b"-1", b"9" * 5000, b"99"):
-        given["lesson_step"] = [damaged]
-        assert Learn(links=PAGES).card.lesson.key == "04_threshold"
-
-
-def test_a_section_that_was_left_open_has_its_stories(monkeypatch) -> None:
-    kept = {"explorer-frame": "scenarios:open|stories:open"}
-    monkeypatch.setattr(type(pn.state), "cookies", property(lambda _self: kept))
-    assert press.find(Explore(side=256), "Add this screen to the story").visible
-    assert press.find(Learn(), "Add this lesson to the story").visible
-
-
-def test_a_screen_opened_on_learn_is_taken_or_led_to() -> None:
-    learn = Learn(links=PAGES)
-    learn.stories.section.active = [0]
-    here = Scenario(page="learn", lesson="05_two_metrics", lesson_step=1)
-    learn.stories.file.value = here.to_yaml().encode()
-    assert learn.card.lesson.key == "05_two_metrics"
-    learn.stories.file.value = Scenario(side=256).to_yaml().encode()
-    assert any("./explore?s=" in str(each.value) for each in hidden(learn.stories))
-    gone = Scenario(page="learn", lesson="99_nothing").to_yaml().encode()
-    learn.stories.file.value = gone
-    assert "There is no lesson '99_nothing'" in learn.message.sentence
-
-
-def test_a_damaged_story_is_one_sentence_and_nothing_is_lost(explore) -> None:
-    explore.scenarios.section.active = [0]
-    explore.scenarios.file.value = b"story: 1\nsteps:\n- text: a\n  screen: {scenario: 1, page: x}"
-    assert "Step 1 of the story" in explore.message.sentence
-    assert bar(explore) == ""
-    explore.scenarios.file.value = TWO.to_yaml().encode()
-    assert "1 of 3" in bar(explore)
-
-
-def test_the_tour_is_offered_to_newcomers(explore) -> None:
-    explore.scenarios.section.active = [0]
-    press.press(explore, "Take the tour")
-    assert "A tour in five steps · 1 of 5" in bar(explore)
-    assert list(explore.rectangles.names) == ["Centre", "One block"]
-
-
 def test_every_step_that_comes_along_loads_on_its_page() -> None:
     links = PAGES
     shown = {each.KEY: each(side=256, links=links) for each in (Explore, Compare)}
     shown["learn"] = Learn(links=links)
-    assert len(stories()[TOUR].steps) == 5
-    assert stories()["workshop-90-minutes"].minutes == 90
+    explore = shown["explore"]
+    explore.scenarios.section.active = [0]
+    press.press(explore, "Take the tour")
+    assert "A tour in five steps · 1 of 5" in bar(explore)
+    press.press(explore.story, "End the story")
     for story in stories().values():
         for step in story.steps:
             assert step.notes
@@ -298,7 +203,76 @@ def test_a_server_begins_with_a_story(monkeypatch) -> None:
     page.begin_story(TWO)
     assert "1 of 3" in bar(page)
     assert page.state.epsilon == 0.5
-    addressing(monkeypatch)(Scenario(side=256, epsilon=1.5))
+    put_into_address(monkeypatch, s=Scenario(side=256, epsilon=1.5))
     page = Explore(side=256, scenario=TWO.first)
     page.begin_story(TWO)
     assert bar(page) == "", "the address goes first"
+
+
+# One workspace: what a page has the tab keep, and what it takes from another page.
+
+BOXES = [(0.0, 0.0, 1000.0, 1500.0)]
+SHARED = Scenario(side=256, mechanisms=["ug"], epsilon=0.37, seed=4, boxes=BOXES)
+
+
+def keep(page) -> dict:
+    """What the tab is told to keep of the page as it stands."""
+    page.scenarios.keep()
+    (order,) = page.tab.view.objects
+    return json.loads(order.value)["kept"]
+
+
+def test_a_change_on_compare_is_kept_for_explore_and_its_own_part_for_itself(monkeypatch) -> None:
+    put_into_address(monkeypatch, **{"from": SHARED})
+    page = Compare(side=256)
+    assert [each.mechanism for each in page.state.sides] == ["ug", "mosaic"]
+    assert (page.state.epsilon, page.state.seed) == (0.37, 4)
+    np.testing.assert_allclose(page.rectangles.boxes, BOXES)
+    page.state.put(epsilon=2.0)
+    page.state.b.put(mechanism="quadtree")
+    kept = keep(page)
+    shared, own = Scenario.from_link(kept["shared"]), Scenario.from_link(kept["compare"])
+    assert (shared.page, shared.epsilon) == ("explore", 2.0)
+    assert [each.edges for each in shared.boxes] == BOXES
+    assert [each.key for each in shared.mechanisms] == ["ug"]
+    put_into_address(monkeypatch, **{"from": SHARED, "s": own})
+    again = Compare(side=256)
+    assert [each.mechanism for each in again.state.sides] == ["ug", "quadtree"]
+    assert again.state.epsilon == 0.37, "what is shared is the newest"
+
+
+def test_a_link_that_was_opened_by_hand_is_all_there_is(monkeypatch) -> None:
+    put_into_address(monkeypatch, s=Scenario(side=256, epsilon=5.0, seed=9))
+    page = Explore("madeup", side=256, mechanism="uniform", epsilon=0.1)
+    assert (page.state.epsilon, page.state.seed, page.state.mechanism) == (5.0, 9, "htf")
+    assert Scenario.from_link(keep(page)["shared"]).epsilon == 5.0
+
+
+def test_every_page_takes_what_it_has_and_a_damaged_workspace_is_one_sentence(monkeypatch) -> None:
+    put_into_address(monkeypatch, **{"from": SHARED})
+    assert Learn().state.place[:2] == ("madeup", 256)
+    page = Federated()
+    assert (page.state.epsilon, page.state.seed, page.state.side) == (0.37, 4, 256)
+    np.testing.assert_allclose(page.rectangles.boxes, BOXES)
+    for damaged in ("x", "a" * 40, "%00"):
+        put_into_address(monkeypatch, **{"from": damaged})
+        page = Explore("madeup", side=256, mechanism="uniform")
+        assert "damaged" in page.message.sentence
+        assert page.state.mechanism == "uniform"
+
+
+def test_of_own_points_only_settings_go_along_and_the_next_page_says_so(monkeypatch) -> None:
+    page = Explore("madeup", side=256, mechanism="uniform", epsilon=0.1)
+    where = {"lon": [1.0, 1.001], "lat": [1.0, 1.0]}
+    extent = Grid.around(1.0, 1.0, 2000.0, shape=2)
+    page.upload.loaded(OwnPoints(read_points(pd.DataFrame(where)), "Secret points", extent))
+    page.state.put(epsilon=0.7)
+    kept = keep(page)
+    assert "explore" not in kept
+    shared = Scenario.from_link(kept["shared"])
+    assert (shared.city, shared.epsilon, shared.boxes) == ("madeup", 0.7, None)
+    assert "Secret" not in json.dumps([kept, shared.to_dict()])
+    put_into_address(monkeypatch, **{"from": shared, "left": "yes"})
+    assert Compare(side=256).message.sentence == STAYED
+    put_into_address(monkeypatch, **{"from": shared})
+    assert Compare(side=256).message.sentence == ""

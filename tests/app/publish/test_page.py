@@ -12,8 +12,6 @@ import pytest
 
 from explorer import HTF, FrequencyMatrix, Grid, Ledger, Release
 from explorer.app import Publish
-from explorer.app.kit.navigation import Link
-from explorer.app.publish.statement import as_html
 from explorer.privacy.drawn import DrawnReleases
 from explorer.privacy.once import draw, token_of
 from explorer.privacy.receipts import statement
@@ -73,12 +71,6 @@ def test_without_a_drawn_release_the_page_says_where_one_is_drawn() -> None:
     assert not press.find(page, "Drawn release").visible
     page.make()  # a client may press what is not shown
     assert "Choose a release first" in page.message.sentence
-
-
-def test_the_empty_page_leads_to_explore_where_there_is_one() -> None:
-    assert "<a " not in press.markup(Publish())
-    links = [Link("explore", "Explore", "explore"), Link("publish", "Publish", "publish")]
-    assert '<a href="./explore">Explore</a>' in press.markup(Publish(links=links))
 
 
 def test_a_drawn_release_becomes_a_folder_that_holds(tmp_path: Path) -> None:
@@ -187,40 +179,6 @@ def test_boxes_of_ones_own_stand_in_the_report(tmp_path: Path) -> None:
     value = Release.load(folder / "release.parquet").answer([[-3000, -3000, 2000, 1000]]).value[0]
     assert f"{value:,.0f}" in text
     assert checked(folder).holds
-
-
-def test_a_file_that_holds_no_boxes_is_refused() -> None:
-    drawn()
-    page = Publish()
-    file = press.find(page, "Choose a file of boxes")
-    file.param.update(filename="mine.csv", value=b"a,b\n1,2\n")
-    assert page.message.sentence
-    assert "answered in the report" not in press.text(page)
-
-
-def test_unsigned_is_a_choice(tmp_path: Path) -> None:
-    drawn()
-    page = Publish()
-    filled(page)
-    press.put(page, "Signature with this machine's key", False)
-    press.press(page, MAKE)
-    assert "It is unsigned." in press.text(page)
-    assert not (unpacked(page, tmp_path / "out") / SIGNATURE).exists()
-    assert not (tmp_path / "publisher.key").exists()
-
-
-def test_the_ledger_stands_on_the_page_without_markup_of_others() -> None:
-    drawn("<img src=x>")
-    page = Publish()
-    table = press.markup(page)
-    assert "0.5 spent, 1.5 left" in table
-    assert "drawn, not saved" in table
-    assert "<img" not in table
-    assert "Nothing has been booked" in as_html([])
-    many = [{"population": f"p{n}", "spent": 1.0, "left": None, "bookings": []} for n in range(60)]
-    assert "p59" in as_html(many)
-    assert "p3:" not in as_html(many)
-    assert "dp-explorer ledger" in as_html(many)
 
 
 def test_a_ledger_that_cannot_be_used_is_said(ledger: Ledger) -> None:

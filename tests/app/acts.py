@@ -41,21 +41,16 @@ class Browser:
         }
 
     def send(self, message: Any) -> None:
-        """Send any message."""
         happen(DataEvent(self.model, message))
 
-    def edit(self, row: Any, column: str, value: Any) -> None:
-        """Type ``value`` into a cell."""
+    def edit(self, row: Any, column: Any, value: Any) -> None:
         self.send({"kind": "edit", "row": row, "column": column, "value": value})
 
     def click(self, row: Any) -> None:
-        """Click on a row."""
         self.send({"kind": "click", "row": row})
 
     def delete(self, row: Any) -> None:
-        """Press the button that deletes a row."""
         self.send({"kind": "delete", "row": row})
 
     def select(self, rows: list[Any]) -> None:
-        """Select rows."""
         self.send({"kind": "select", "rows": rows})

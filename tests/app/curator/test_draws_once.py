@@ -8,15 +8,14 @@ import random
 import stat
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from explorer import Release
-from explorer.app import Explore
 from explorer.app.boxes.rectangles import Rectangles
 from explorer.app.curator.data import CityData, own_city
 from explorer.app.curator.drawing import Drawing
@@ -25,12 +24,12 @@ from explorer.app.curator.price import Price
 from explorer.app.curator.screen import Job
 from explorer.app.curator.start import Opening
 from explorer.app.state.explore import ExploreState
-from explorer.grid.grid import Grid
 from explorer.points.matrix import FrequencyMatrix
 from explorer.privacy.drawn import DrawnReleases
 from explorer.privacy.ledger import Ledger
 from explorer.views.viewport import Viewport
 from tests.app import press
+from tests.app.map_pages import EXPLORE
 
 STEPS = 9
 CITY = own_city(FrequencyMatrix.from_array(np.random.default_rng(1).poisson(5, (4, 4))))
@@ -42,14 +41,9 @@ def own_book(tmp_path, monkeypatch) -> None:
     monkeypatch.delenv("EXPLORER_EPSILON_CAP", raising=False)
 
 
-@dataclass
-class Screen:
+def screen(data: Any, key: tuple[Any, ...], release: Any) -> Any:
     """What a drawing needs of a screen."""
-
-    data: Any
-    key: tuple[Any, ...]
-    release: Any
-    title: str = "Uniform"
+    return SimpleNamespace(data=data, key=key, release=release, title="Uniform")
 
 
 class Said:
@@ -84,17 +78,14 @@ class Tab:
         self.drawing.use(data, lambda: Viewport.whole(data.grid, 64))
         self.drawing.run_now()
 
-    def _make(self, job: Job, progress: Callable[[float], None]) -> Screen:
+    def _make(self, job: Job, progress: Callable[[float], None]) -> Any:
         old = job.previous
         if old is not None and old.key == job.key:
-            return Screen(job.data, job.key, old.release)
+            return screen(job.data, job.key, old.release)
         release = job.release(job.data.matrix, progress)
         if job.draw:
             self.during()
-        return Screen(job.data, job.key, release)
-
-    def confirm(self, token: str) -> None:
-        self.drawing.confirm(token)
+        return screen(job.data, job.key, release)
 
 
 def bookings() -> list[str]:
@@ -135,7 +126,7 @@ class Story:
         if price is not None:
             self.confirmed.add(price.token)
             for _ in range(self.random.choice((1, 2, 5))):
-                self.tabs[tab].confirm(price.token)
+                self.tabs[tab].drawing.confirm(price.token)
 
     def late(self, tab: int) -> None:
         """A press of a button that has gone arrives."""
@@ -144,7 +135,7 @@ class Story:
             token = self.random.choice(self.old)
             if price is not None and price.token == token:
                 self.confirmed.add(token)
-            self.tabs[tab].confirm(token)
+            self.tabs[tab].drawing.confirm(token)
 
     def change(self, tab: int) -> None:
         self.tabs[tab].state.put(epsilon=self.random.choice((0.25, 0.5)))
@@ -213,12 +204,19 @@ def test_bookings_are_the_distinct_confirmed_tokens_and_each_is_there(
     assert drawn > sequences / 2
 
 
+async def settle() -> None:
+    """Wait until nothing runs: work is handed to the event loop."""
+    await asyncio.sleep(0.01)
+    while others := asyncio.all_tasks() - {asyncio.current_task()}:
+        await asyncio.wait(others)
+
+
 def test_two_tabs_that_ask_for_the_same_at_once_draw_it_once_and_both_have_it() -> None:
     one, other = Tab(), Tab()
     for tab in (one, other):
         tab.drawing.press()
     for tab in (one, other):
-        tab.confirm(tab.price.token)
+        tab.drawing.confirm(tab.price.token)
     (token,) = bookings()
     assert one.drawing.drawn is not None
     assert "has been drawn before" in other.parts.message.sentence
@@ -228,7 +226,7 @@ def test_two_tabs_that_ask_for_the_same_at_once_draw_it_once_and_both_have_it() 
     assert Tab().drawing.waiting() == []
     # Another draw of the same settings is asked for anew, and is another one.
     other.drawing.press()
-    other.confirm(other.price.token)
+    other.drawing.confirm(other.price.token)
     assert len(set(bookings())) == 2
 
 
@@ -239,23 +237,17 @@ def test_a_cut_connection_takes_nothing_away_and_a_job_that_never_began_costs_no
         began.set()
         gate.wait(30)
 
-    async def settle() -> None:
-        # Work is handed to the event loop.
-        await asyncio.sleep(0.01)
-        while others := asyncio.all_tasks() - {asyncio.current_task()}:
-            await asyncio.wait(others)
-
     async def visit() -> None:
         tab, late = Tab(), Tab()
         tab.during = wait
         tab.drawing.press()
-        tab.confirm(tab.price.token)
+        tab.drawing.confirm(tab.price.token)
         await asyncio.to_thread(began.wait, 30)
         tab.drawing.close()
         gate.set()
         await settle()
         late.drawing.press()
-        late.confirm(late.price.token)
+        late.drawing.confirm(late.price.token)
         late.drawing.close()
         await settle()
 
@@ -270,14 +262,11 @@ def test_what_was_confirmed_is_drawn_also_when_something_is_changed_meanwhile() 
     async def visit() -> Tab:
         tab = Tab()
         tab.drawing.press()
-        tab.confirm(tab.price.token)
+        tab.drawing.confirm(tab.price.token)
         # Before the work has begun.
         tab.state.put(epsilon=0.25)
         tab.drawing.preview()
-        # Work is handed to the event loop.
-        await asyncio.sleep(0.01)
-        while others := asyncio.all_tasks() - {asyncio.current_task()}:
-            await asyncio.wait(others)
+        await settle()
         return tab
 
     tab = asyncio.run(visit())
@@ -296,7 +285,7 @@ def test_a_release_that_no_disk_took_is_on_the_page_and_said(monkeypatch) -> Non
     monkeypatch.setattr(DrawnReleases, "keep", full)
     tab = Tab()
     tab.drawing.press()
-    tab.confirm(tab.price.token)
+    tab.drawing.confirm(tab.price.token)
     assert tab.drawing.drawn is not None
     assert "It is on this page alone, save it now: The disk is full." in tab.parts.message.sentence
 
@@ -304,14 +293,8 @@ def test_a_release_that_no_disk_took_is_on_the_page_and_said(monkeypatch) -> Non
 # By the buttons of a page.
 
 
-@pytest.fixture
-def matrix() -> FrequencyMatrix:
-    grid = Grid.around(2.35, 48.85, 8000, shape=16)
-    return FrequencyMatrix.from_array(np.random.default_rng(4).poisson(9, (16, 16)), grid)
-
-
-def test_five_presses_in_a_fresh_tab_spend_nothing(matrix) -> None:
-    page = Explore(matrix, mechanism="uniform", epsilon=0.5)
+def test_five_presses_in_a_fresh_tab_spend_nothing() -> None:
+    page = EXPLORE.own(mechanism="uniform", epsilon=0.5)
     for _ in range(5):
         press.press(page, "Draw a release")
     assert Ledger().rows() == []
@@ -324,15 +307,15 @@ def test_five_presses_in_a_fresh_tab_spend_nothing(matrix) -> None:
     assert "ask for the price again" in page.message.sentence
 
 
-def test_whoever_comes_back_saves_it_or_gives_it_up(matrix, tmp_path) -> None:
-    first = Explore(matrix, mechanism="uniform", epsilon=0.5)
+def test_whoever_comes_back_saves_it_or_gives_it_up(tmp_path) -> None:
+    first = EXPLORE.own(mechanism="uniform", epsilon=0.5)
     press.draw_release(first)
     press.draw_release(first)
     counts = first.screen.release.counts
     first.close()
     del first
     gc.collect()
-    back = Explore(matrix, mechanism="ug", epsilon=1.0)
+    back = EXPLORE.own()
     assert "saved by nobody yet" in press.text(back)
     folder = DrawnReleases(Ledger().path).folder
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700

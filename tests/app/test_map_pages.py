@@ -123,10 +123,9 @@ def test_names_of_a_file_are_made_safe(page) -> None:
 def test_settings_make_the_same_page_again(kind, page) -> None:
     again = kind.own(**page.settings)
     assert again.settings == page.settings
+    boxes = page.rectangles.queries
     for one, other in zip(kind.releases(again), kind.releases(page), strict=True):
-        np.testing.assert_array_equal(
-            one.answer(again.boxes).value, other.answer(again.boxes).value
-        )
+        np.testing.assert_array_equal(one.answer(boxes).value, other.answer(boxes).value)
 
 
 @pytest.mark.parametrize("kind", [EXPLORE, COMPARE], ids=str)

@@ -6,12 +6,14 @@ Each round starts all three pages one after the other, and the medians are print
 from the command to the first page (HTTP 200 with the page in it), wall and CPU seconds of the
 server and of its children. "Rows" is from navigation in Chromium to three visible rows of the
 table: in the page of the first visitor, and of a second one with an empty cache. "Live" is from the
-command to the rows of the first visitor.
+command to the rows of the first visitor. "Slider" is from a key on our epsilon slider to the last
+paint after it, with the CPU of the server.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import shutil
 import socket
@@ -27,7 +29,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
-from playwright.sync_api import Browser, Response, sync_playwright
+from playwright.sync_api import Browser, Page, Response, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[3]
 STOCK = Path(__file__).with_name("stock_page.py")
@@ -44,7 +46,22 @@ FIGURES = (
     ("models", ""),
     ("requests", ""),
     ("scripts", "MB"),
+    ("slider", "ms"),
+    ("slider cpu", "ms"),
 )
+#: Notes when a key was pressed and when a canvas was painted last.
+WATCH = """
+window.seen = {input: 0, paint: 0}
+addEventListener("keydown", () => { window.seen.input = performance.now() }, true)
+for (const name of ["drawImage", "stroke", "fill", "fillRect", "strokeRect", "fillText"]) {
+  const plain = CanvasRenderingContext2D.prototype[name]
+  CanvasRenderingContext2D.prototype[name] = function (...args) {
+    window.seen.paint = performance.now()
+    return plain.apply(this, args)
+  }
+}
+"""
+PAINTED = "seen.paint > seen.input && performance.now() - seen.paint > 400"
 
 
 def command(kind: str, port: int) -> list[str]:
@@ -101,15 +118,18 @@ def wait_until_it_answers(process: psutil.Process, address: str) -> None:
     raise SystemExit(f"{address} did not answer.")
 
 
-def visit(browser: Browser, address: str, process: psutil.Process) -> dict[str, float]:
+def visit(
+    browser: Browser, address: str, process: psutil.Process, with_slider: bool
+) -> dict[str, float]:
     """Open the page with an empty cache until three rows of its table are visible."""
-    scripts: list[Response] = []
+    scripts: list[tuple[str, Response]] = []
     requests: list[str] = []
     context = browser.new_context(viewport={"width": 1366, "height": 768})
     try:
         page = context.new_page()
+        page.add_init_script(WATCH)
         page.on("request", lambda request: requests.append(request.url))
-        page.on("response", scripts.append)
+        page.on("response", lambda each: scripts.append((each.request.resource_type, each)))
         start = time.monotonic()
         page.goto(address, timeout=PATIENCE * 1000, wait_until="commit")
         # Stock pages have three rows; ours begins with two boxes below its header.
@@ -117,18 +137,30 @@ def visit(browser: Browser, address: str, process: psutil.Process) -> dict[str, 
         rows.nth(2).wait_for(state="visible", timeout=PATIENCE * 1000)
         taken, cpu = time.monotonic() - start, cpu_seconds(process)
         page.wait_for_timeout(1500)
+        slider = move_slider(page, process) if with_slider else {}
         return {
+            **slider,
             "rows": taken,
             "cpu": cpu,
             "models": page.evaluate("Bokeh.documents.reduce((n, d) => n + d._all_models.size, 0)"),
             "requests": len(requests),
-            "scripts": sum(
-                len(each.body()) for each in scripts if each.request.resource_type == "script"
-            )
-            / 1e6,
+            "scripts": sum(len(each.body()) for kind, each in scripts if kind == "script") / 1e6,
         }
     finally:
         context.close()
+
+
+def move_slider(page: Page, process: psutil.Process, times: int = 10) -> dict[str, float]:
+    """Medians of arrow keys on the slider, to and fro."""
+    page.get_by_role("slider", name="Epsilon", exact=True).focus(timeout=PATIENCE * 1000)
+    painted, cpu = [], []
+    for index in range(times):
+        before = cpu_seconds(process)
+        page.keyboard.press("ArrowLeft" if index % 2 else "ArrowRight")
+        page.wait_for_function(PAINTED, timeout=PATIENCE * 1000)
+        painted.append(page.evaluate("seen.paint - seen.input"))
+        cpu.append(1000 * (cpu_seconds(process) - before))
+    return {"slider": statistics.median(painted), "slider cpu": statistics.median(cpu)}
 
 
 def measure(kind: str, browser: Browser, environment: dict[str, str]) -> dict[str, float]:
@@ -138,9 +170,9 @@ def measure(kind: str, browser: Browser, environment: dict[str, str]) -> dict[st
         address = f"http://localhost:{port}/" + ("" if kind == "ours" else STOCK.stem)
         wait_until_it_answers(process, address)
         answers, cpu = time.monotonic() - start, cpu_seconds(process)
-        first = visit(browser, address, process)
+        first = visit(browser, address, process, with_slider=False)
         live = time.monotonic() - start
-        second = visit(browser, address, process)
+        second = visit(browser, address, process, with_slider=kind == "ours")
     return {
         "answers": answers,
         "answers cpu": cpu,
@@ -149,7 +181,7 @@ def measure(kind: str, browser: Browser, environment: dict[str, str]) -> dict[st
         "live cpu": first["cpu"],
         "rows 1st": first["rows"],
         "rows 2nd": second["rows"],
-        **{name: second[name] for name in ("models", "requests", "scripts")},
+        **{name: second.get(name, math.nan) for name, _ in FIGURES[6:]},
     }
 
 

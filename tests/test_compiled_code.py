@@ -84,14 +84,6 @@ def test_nothing_is_read_or_deleted_where_nothing_changed(package) -> None:
     assert remove_outdated(package) == []
 
 
-def test_a_package_that_cannot_be_written_is_left_as_it_is(package, monkeypatch) -> None:
-    def refuse(*_args, **_how):
-        raise PermissionError
-
-    monkeypatch.setattr(Path, "write_text", refuse)
-    assert remove_outdated(package) == []
-
-
 @pytest.mark.parametrize("apart", [False, True], ids=["beside the sources", "in a folder apart"])
 def test_a_part_is_prepared_until_code_that_it_may_hold_changes(
     package, tmp_path, monkeypatch, apart

@@ -9,7 +9,6 @@ import socket
 
 import pytest
 
-from explorer.audience import exhibits
 from explorer.audience.house import HEADERS
 from explorer.audience.statics import STATICS
 from explorer.publish.names import FILES, MANIFEST
@@ -211,29 +210,6 @@ def test_a_map_that_is_taken_away_is_one_sentence_and_the_others_go_on(whole, tm
     assert one.get("/compare").code == 400
     assert one.get(f"/map/{key}").code == one.get(picture(key)).code == 200
     assert one.ask([key], [{"box": [0, 0, 1, 1]}]).code == 200
-    one.stop()
-
-
-def test_a_file_that_changes_while_it_is_sent_does_not_come_whole(
-    whole, tmp_path, monkeypatch
-) -> None:
-    shutil.copytree(whole / "before", tmp_path / "before")
-    key, path = key_of(tmp_path / "before"), tmp_path / "before" / "leaves.geojson"
-    monkeypatch.setattr(exhibits, "_PIECE", 1000)
-    one, begun = Running(tmp_path / "before"), []
-
-    def came(piece: bytes) -> None:
-        if not begun:
-            with path.open("ab") as file:
-                file.write(b"x")
-        begun.append(piece)
-
-    answer = one.get(f"/files/{key}/{path.name}", streaming_callback=came)
-    assert answer.code == 599, "the connection was closed"
-    assert begun
-    assert len(b"".join(begun)) < path.stat().st_size - 1
-    one.house.look()
-    assert one.get(f"/files/{key}/{path.name}").code == 410
     one.stop()
 
 

@@ -12,7 +12,6 @@ from explorer import HTF, InputError
 from explorer.cli import main
 from explorer.evaluate.papers import CLAIMS, Bench, Report, check, claims
 from explorer.evaluate.papers import verdicts as v
-from explorer.evaluate.papers.data import thinned
 from explorer.evaluate.tasks import Task
 
 # Ten seeds whose errors scatter by 5 %, and the same with noise of their own.
@@ -100,16 +99,6 @@ def test_all_cells_together_speak_where_each_alone_is_open():
 
 
 # Maps
-
-
-def test_thinning_keeps_that_many_records_of_those_there_are():
-    counts = np.random.default_rng(1).integers(0, 50, (20, 30))
-    kept = thinned(counts, 1000, 3)
-    assert kept.sum() == 1000
-    assert np.all((kept >= 0) & (kept <= counts))
-    assert np.array_equal(kept, thinned(counts, 1000, 3))
-    assert not np.array_equal(kept, thinned(counts, 1000, 4))
-    assert thinned(counts, 10**9, 3) is counts
 
 
 # The table and the bench

@@ -14,16 +14,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from explorer import HTF, FrequencyMatrix, InputError, QuadTree, Uniform, exact
+from explorer import FrequencyMatrix, InputError, QuadTree, Uniform, exact
 from explorer.cli import main
 from explorer.evaluate import (
     Store,
-    Task,
     biases,
     evaluate,
-    label,
     metrics,
-    parameter,
     plan,
     ranking,
     results,
@@ -80,19 +77,6 @@ def test_a_plan_is_every_combination_seed_by_seed():
 def test_what_cannot_be_planned_is_refused(how, sentence):
     with pytest.raises(InputError, match=sentence):
         plan(**how)
-
-
-def test_the_hash_of_a_task_knows_everything_that_matters():
-    task = Task.of(HTF(), 1)
-    keys = {task.key(MATRIX, ASKED)}
-    keys.add(Task.of(HTF(), 2).key(MATRIX, ASKED))
-    keys.add(Task.of(HTF(T=4), 1).key(MATRIX, ASKED))
-    keys.add(Task.of(HTF(epsilon=0.2), 1).key(MATRIX, ASKED))
-    keys.add(task.key(MATRIX, ASKED[:1]))
-    keys.add(task.key(city((32, 32), 4000, seed=1), ASKED))
-    keys.add(task.key(FrequencyMatrix(MATRIX.counts, MATRIX.grid, 2, "user"), ASKED))
-    assert len(keys) == 7
-    assert task.key(MATRIX, ASKED) == Task.of(HTF(), 1).key(MATRIX, ASKED)
 
 
 # Runs
@@ -239,15 +223,6 @@ def test_files_that_are_no_tables_are_refused(tmp_path):
         Store(tmp_path / "a.csv")
 
 
-def test_labels_name_what_differs():
-    table = evaluate(MATRIX, ["htf", "ag"], [1], ASKED[:1], 1, sweep=("T", [2, 3]), jobs=1)
-    assert set(label(table)) == {"ag", "htf T=2", "htf T=3"}
-    pairs = set(zip(label(table), parameter(table, "T"), strict=True))
-    assert pairs == {("ag", None), ("htf T=2", 2), ("htf T=3", 3)}
-    auto = evaluate(MATRIX, ["htf"], [1], ASKED[:1], 1, sweep=("height", [None, 4]), jobs=1)
-    assert set(label(auto)) == {"htf height=auto", "htf height=4"}
-
-
 # Rankings: tables written by hand
 
 
@@ -385,23 +360,6 @@ def test_the_command_ranks_and_writes(matrix_file, tmp_path, capsys):
     assert set(table.workload) == {"random", "sq2", "sq6", "sq10"}
     assert set(table.city) == {"towns"}
     assert not (tmp_path / "table.runs").exists()
-
-
-def test_the_command_adds_to_a_table_what_is_missing(matrix_file, tmp_path, capsys, monkeypatch):
-    out = tmp_path / "table.parquet"
-    assert command(matrix_file, "--seeds", "1", "-o", str(out)) == 0
-    assert command(matrix_file, "--seeds", "2", "-o", str(out)) == 2
-    assert "exists already" in capsys.readouterr().err
-    drawn = []
-    release = QuadTree.release
-    monkeypatch.setattr(
-        QuadTree, "release", lambda self, *a, **k: (drawn.append(k), release(self, *a, **k))[1]
-    )
-    assert command(matrix_file, "--seeds", "2", "-o", str(out), "--resume") == 0
-    assert [each["rng"] for each in drawn if each["rng"] != 0] == [1, 1]
-    table = results.read(out)
-    assert table.groupby("task").size().nunique() == 1
-    assert table.task.nunique() == 8
 
 
 def test_an_interrupted_evaluation_goes_on(matrix_file, tmp_path, capsys, monkeypatch):

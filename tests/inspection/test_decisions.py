@@ -138,18 +138,6 @@ def test_kd_cell_is_told_by_the_noisy_grid_it_looked_at():
             assert each.kind == ("cell" if size[node] == 1 else "height")
 
 
-@pytest.mark.parametrize("kind", ["quadtree", "kd-standard", "kd-hybrid", "hierarchy"])
-def test_complete_trees_end_at_their_height_or_at_a_cell(kind):
-    settings = {"quadtree": {"height": 3}, "kd-standard": {"height": 5}, "hierarchy": {}}
-    made = all_mechanisms()[kind](
-        epsilon=0.5, **settings.get(kind, {"kd_levels": 2, "quad_levels": 2})
-    )
-    release, decisions = said(made)
-    for node in release.tree.leaves:
-        wanted = {"height"} if kind == "hierarchy" or cells(release)[node] > 1 else {"cell"}
-        assert decisions[node].kind in wanted
-
-
 def test_what_a_file_does_not_tell_is_said_so():
     release = all_mechanisms()["htf"](epsilon=0.5).release(city((8, 8), 500), rng=1)
     unknown = Decision("unknown", "not known", decision(replace(release, facts={}), 0).reason)

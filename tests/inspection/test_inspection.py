@@ -118,20 +118,6 @@ def test_the_curve_of_costs_is_that_of_the_cells(matrix, release) -> None:
         assert (study.axis, study.chosen) == cut_of(release.tree, int(node))
 
 
-def test_candidates_are_those_the_search_drew_and_the_lowest_was_chosen(matrix, release) -> None:
-    for node in np.flatnonzero(release.tree.fan_out):
-        study = study_cut(matrix, release, int(node))
-        assert study.stored
-        assert len(study.looked_at) <= 7
-        if len(study.positions) == 1:
-            assert len(study.looked_at) == 0
-            continue
-        first, last = study.allowed
-        assert np.all((first <= study.looked_at) & (study.looked_at <= last))
-        # A noisy value once drawn is kept, so the cut chosen is the lowest of those seen.
-        assert study.looked_at[np.argmin(study.noisy)] == study.chosen
-
-
 def test_the_stated_noise_is_that_of_the_candidates(matrix) -> None:
     made = HTF(epsilon=2.0, height=1, split_budget=0.7, T=1, stop_count=0)
     off, variances = [], []

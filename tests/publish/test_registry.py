@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import pytest
-import yaml
-
 from explorer.publish.about import About
-from explorer.publish.registry import as_text, entry
+from explorer.publish.registry import entry
 from tests.publish.folders import ABOUT, drawn, published
 
 #: The keys of the registry's complete template, by hand, as of 2026-11. Where it has a list or a
@@ -62,29 +59,6 @@ def test_an_entry_has_the_keys_of_the_template_and_no_other() -> None:
         f"{group}.{name}".lstrip(".") for group, names in TEMPLATE.items() for name in names.split()
     ]
     assert sorted(keys(entry(published(drawn("htf"))))) == sorted(wanted)
-
-
-@pytest.mark.parametrize("key", ["htf", "mosaic", "quadtree"])
-def test_an_entry_is_a_draft_that_says_something_everywhere(key) -> None:
-    said = entry(published(drawn(key)))
-    text = as_text(said)
-    assert yaml.safe_load(text) == said
-    administrative = said["deployment"]["administrative"]
-    assert (administrative["status"], administrative["tier"]) == ("Draft", 3)
-    empty = [path for path in keys(said) if not _at(said, path)]
-    assert empty == []
-    # Mosaic is this project's own: there is no publication to name.
-    assert bool(administrative["evidence_sources"]) == (key != "mosaic")
-    assert "{" not in text.replace("evidence_sources: {}", "")
-
-
-def _at(said: Any, path: str) -> Any:
-    for name in path.split("."):
-        if name == "*":
-            said = next(iter(said.values() if isinstance(said, dict) else said))
-        else:
-            said = said[name]
-    return said
 
 
 def test_markup_of_a_person_is_text() -> None:

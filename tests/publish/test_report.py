@@ -5,11 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
-from io import BytesIO
 
-from PIL import Image
-
-from explorer.publish.picture import drawn as laid_out
 from explorer.publish.published import Boxes
 from explorer.publish.report import POLICY, report
 from tests.publish.folders import ABOUT, BOXES, drawn, published
@@ -89,19 +85,3 @@ def test_what_a_person_typed_is_text_everywhere() -> None:
     written, wanted = ([t for t, _ in each.tags if t != "text"] for each in (evil, plain))
     assert written == wanted
     assert not [name for _, attributes in evil.tags for name in attributes if name.startswith("on")]
-
-
-def test_a_picture_has_scale_legend_boxes_and_caption() -> None:
-    sheet = laid_out(published())
-    svg = sheet.svg()
-    for words in (
-        "Rides of Amber",
-        "Private records per",
-        "epsilon 1 per record",
-        "Old town",
-        " km",
-    ):
-        assert words in svg
-    image = Image.open(BytesIO(sheet.png()))
-    assert image.format == "PNG"
-    assert min(image.size) > 1000

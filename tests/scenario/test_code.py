@@ -9,7 +9,6 @@ import sys
 import nbformat
 import numpy as np
 import pytest
-from nbclient import NotebookClient
 
 import explorer.cities
 from explorer.app import Compare, Explore
@@ -66,37 +65,6 @@ def test_the_script_runs_by_itself() -> None:
     )
     assert done.returncode == 0, done.stderr
     assert f"Q1: private {shown[0][0]:,.1f} " in done.stdout
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("seed", "page", "keys"),
-    [(21, "explore", ["htf"]), (22, "explore", ["mosaic"]), (23, "compare", ["kd-hybrid", "ug"])],
-    ids=["htf", "mosaic", "kd-hybrid and ug"],
-)
-def test_the_notebook_runs_and_holds_the_numbers_and_the_screen(seed, page, keys) -> None:
-    scenario, shown = by_chance(seed, page, *keys)
-    notebook = nbformat.reads(to_notebook(scenario), as_version=4)
-    notebook.cells[-1].source = notebook.cells[-1].source.replace(
-        f"{page.capitalize()}(scenario", f"page = {page.capitalize()}(scenario"
-    )
-    answers = ", ".join(f"{each}.value.tolist()" for each in code.answers(scenario))
-    inside = "page.pair.answers" if page == "compare" else "[page.screen.answers]"
-    notebook.cells.append(nbformat.v4.new_code_cell("page"))
-    notebook.cells.append(
-        nbformat.v4.new_code_cell(
-            f"import json\nprint(json.dumps([[{answers}], "
-            f"[each.private.tolist() for each in {inside}]]))"
-        )
-    )
-    NotebookClient(notebook, timeout=240, kernel_name="python3").execute()
-    said = "".join(out.get("text", "") for out in notebook.cells[-1].outputs)
-    assert json.loads(said) == [shown, shown]
-    table, page_shown = (notebook.cells[k].outputs for k in (3, -2))
-    assert "old" in str(table)
-    assert f"{shown[0][0]:.1f}" in str(table)
-    assert any("text/html" in out.get("data", {}) for out in page_shown)
-    assert not any("Traceback" in str(cell.get("outputs")) for cell in notebook.cells)
 
 
 def test_the_notebook_of_a_lesson_ends_with_the_lesson() -> None:

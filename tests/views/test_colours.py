@@ -120,17 +120,6 @@ def test_palettes_have_a_colour_for_each_byte_and_grow_lighter() -> None:
     assert alphas == sorted(set(alphas))
 
 
-def test_difference_is_darkest_at_none_and_blue_against_orange_at_the_ends() -> None:
-    colours = palette.DIFFERENCE
-    assert (len(colours), colours[128]) == (256, palette.MIDDLE)
-    light = np.array([luminance(colour) for colour in colours])
-    assert np.all(np.diff(light[:129]) <= 0)
-    assert np.all(np.diff(light[128:]) >= 0)
-    few, many = rgb(colours[0]), rgb(colours[-1])
-    assert few[2] > few[0]
-    assert many[0] > many[2]
-
-
 def test_points_far_apart_are_dots_as_light_as_a_cell_that_holds_them() -> None:
     points = np.zeros((200, 200), np.float32)
     points[50, 60] = 0.17  # one point in a pixel that covers six cells

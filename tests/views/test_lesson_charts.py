@@ -6,12 +6,8 @@ from bokeh.models import Span
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.mechanisms import mechanism
-from explorer.views.costs import BEST, CHOSEN, CutCosts
 from explorer.views.dots import AnswerDots, Dots, ends, stacked
-from explorer.views.series import style_of
 from explorer.views.spread import spread
-from explorer.views.teaching.biases import BiasChart
 from explorer.views.teaching.distributions import DistributionsChart
 from explorer.views.teaching.growing import GrowingChart
 from explorer.views.teaching.kept import KeptChart
@@ -19,7 +15,6 @@ from explorer.views.teaching.losses import LossChart
 from explorer.views.teaching.lots import CostsChart, LevelsChart, WinsChart
 from explorer.views.teaching.refined import UnevennessChart
 from explorer.views.teaching.slices import SlicePair
-from explorer.views.teaching.slopes import Slope, SlopeChart
 from explorer.views.teaching.vectors import VectorChart
 
 
@@ -41,20 +36,6 @@ def test_distributions_are_densities_and_ratios_stay_inside_the_picture() -> Non
     assert chart.lower.y_range.end == 1.25
     assert lines(chart.lower) == [-1.0, 1.0]
     assert all("words" in name for name in spoken(chart.upper, chart.lower))
-
-
-def test_slopes_name_both_ends_and_biases_have_their_intervals() -> None:
-    chart, biases = SlopeChart(("one", "other")), BiasChart()
-    slopes = [Slope(style_of(mechanism("ag")), (1, 2), ("AG 1 %", "AG 5 %"))]
-    slopes.append(Slope(style_of(mechanism("ug")), (2, 1), ("UG 2 %", "UG 4 %")))
-    chart.show(slopes, "words")
-    assert chart.lines.data["ys"] == [[1, 2], [2, 1]]
-    assert chart.figure.yaxis[0].major_label_overrides == {1: "AG 1 %", 2: "UG 2 %"}
-    assert chart.right.major_label_overrides == {2: "AG 5 %", 1: "UG 4 %"}
-    biases.show(["a", "b"], np.array([0.0, 100.0]), np.array([1.0, 10.0]), 1, "words")
-    data = biases.source.data
-    assert data["colour"][0] != data["colour"][1]
-    np.testing.assert_allclose(data["high"] - data["low"], 2 * 1.96 * np.array([1.0, 10.0]))
 
 
 def test_logarithmic_axes_show_no_zero_and_hold_all_numbers() -> None:
@@ -110,24 +91,6 @@ def test_candidates_wins_vectors_and_losses_are_drawn_as_given() -> None:
     assert lines(losses.figure) == [1.0, 2]
     assert (losses.refused.right, losses.figure.y_range.end > 4) == (1.5, True)
     assert spoken(*(each.figure for each in (costs, wins, vector, losses))) == {"words"}
-
-
-def test_costs_of_cuts_show_what_was_seen_and_both_ends_of_the_choice() -> None:
-    chart, none = CutCosts(), np.zeros(0)
-    positions, costs = np.arange(11, 16), np.array([5.0, 3, 4, 6, 9])
-    seen, noisy = np.array([13, 15]), np.array([1.0, 20])
-    chart.show("cut at row", positions, costs, seen, noisy, 13, 12, "words")
-    assert chart.line.data["y"].tolist() == costs.tolist()
-    assert chart.seen.data["exact"].tolist() == [4, 9]
-    assert dict(zip(chart.ends.data["colour"], chart.ends.data["x"], strict=True)) == {
-        BEST: 12,
-        CHOSEN: 13,
-    }
-    assert chart.figure.y_range.start < 1 < 20 < chart.figure.y_range.end
-    assert spoken(chart.figure) == {"words"}
-    chart.show("cut at column", np.array([7]), np.array([2.0]), none, none, 7, 7, "one cut")
-    assert chart.figure.x_range.start < 7 < chart.figure.x_range.end
-    assert len(chart.seen.data["noisy"]) == 0
 
 
 # Dots of many runs.

@@ -1,14 +1,13 @@
 """Maps on paper: what is laid out is in both files, and texts stay texts."""
 
 import io
-from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from explorer.views.palette import BOX, PALETTES, RIM
+from explorer.views.palette import PALETTES
 from explorer.views.sheet import SIDE, MapPicture, sheet
 from explorer.views.viewport import Viewport
 
@@ -41,22 +40,6 @@ def test_svg_holds_vectors_and_one_picture_a_map(picture) -> None:
     assert not any("<" in text for text in texts)
     images = [each.get("height") for each in found.iter(f"{SVG}image")]
     assert images.count(f"{SIDE / 2:.1f}") == 2, "the picture keeps the map's proportions"
-
-
-def test_a_polygon_is_drawn_as_itself(picture) -> None:
-    boxes = picture.boxes[[0, 0]]
-    triangle = np.array([[1000, 1000], [2000, 1000], [1000, 2000], [1000, 1000]], float)
-    drawn = replace(picture, boxes=boxes, rings=[[], [triangle]], leaves=np.zeros((0, 4)))
-    found = ElementTree.fromstring(sheet([drawn], []).svg())
-    outlines = [
-        each.get("d") or ""
-        for each in found.iter(f"{SVG}path")
-        if each.get("stroke") in (BOX, RIM) and each.get("d")
-    ]
-    # A rim and a line of each: one box, and one path that turns neither left nor right.
-    assert ["H" in each for each in outlines].count(True) == 2
-    assert ["H" in each for each in outlines].count(False) == 2
-    assert sheet([drawn], []).png() != sheet([replace(drawn, rings=())], []).png()
 
 
 def test_png_is_north_up_and_has_two_pixels_for_each(picture) -> None:

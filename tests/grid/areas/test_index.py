@@ -87,8 +87,22 @@ def test_whole_numbers_and_shared_corners():
     # Every place of interest is a float without rounding; squares, triangles and a ring.
     ring = Polygon([(4, 0), (8, 0), (8, 4), (4, 4)], [[(5, 1), (7, 1), (7, 3), (5, 3)]])
     shapes = [box(0, 0, 4, 4), ring, box(5, 1, 7, 3), Polygon([(0, 4), (8, 4), (4, 8)])]
-    areas = areas_of([*shapes, MultiPolygon([box(10, 0, 11, 1), box(11, 1, 12, 2)])], 3035)
-    x, y = (each.ravel() for each in np.mgrid[-1:13:0.25, -1:9:0.25])
+    # Level edges, beside which the edges after them decide.
+    comb = [
+        (14, 0),
+        (20, 0),
+        (20, 3),
+        (18, 3),
+        (18, 1),
+        (17, 1),
+        (17, 2),
+        (16, 2),
+        (16, 3),
+        (14, 3),
+    ]
+    combs = Polygon(comb), Polygon([(x, 8 - y) for x, y in comb])
+    areas = areas_of([*shapes, MultiPolygon([box(10, 0, 11, 1), box(11, 1, 12, 2)]), *combs], 3035)
+    x, y = (each.ravel() for each in np.mgrid[-1:21:0.25, -1:9:0.25])
     compare(areas, x, y)
     assert areas.assign([4, 5, 6, 4, 11], [2, 2, 2, 4, 1], 3035).tolist() == [0, 1, 2, 0, 4]
 

@@ -20,6 +20,7 @@ from explorer.privacy.audit.sources import (
     check_preview_noise,
 )
 from explorer.privacy.noise import PreviewNoise
+from explorer.releases.units import to_units
 from tests.audit.mutants import Cooked, behind
 
 
@@ -49,7 +50,8 @@ def test_books_that_do_not_add_up_are_a_breach() -> None:
         half = type(mechanism)(epsilon=mechanism.epsilon / 2)
         whole = front_door(half)
         # Says that it spent epsilon; its books say half of it.
-        return lambda matrix, source: replace(whole(matrix, source), units=int(1e12))
+        units = to_units(mechanism.epsilon)
+        return lambda matrix, source: replace(whole(matrix, source), units=units)
 
     case = draw_case(Uniform, Seeded(1))
     found = try_case(Uniform, case, stingy)

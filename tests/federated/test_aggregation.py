@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
+from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
-from explorer.federated import aggregation
+from explorer.federated import aggregation, shamir
 from explorer.federated.aggregation import (
     ANSWERS,
     GONE,
@@ -22,6 +26,7 @@ from explorer.federated.aggregation import (
     Vectors,
     aggregate,
 )
+from explorer.federated.graph import harary
 from explorer.federated.parties import Distrust, Person, Wires, agree, mask, mask_key, word_of
 from explorer.federated.protocol import Protocol, Round
 from explorer.federated.stream import Stream, new_key
@@ -223,3 +228,79 @@ def test_one_person_alone_is_no_sum() -> None:
     none = Vectors(*np.zeros((3, 0), dtype=np.int64))
     with pytest.raises(Refused, match="alone"):
         aggregate(plan_of(2, 4, 10, 1, 1, 1), none, none, np.array([4]), np.array([0]), os.urandom)
+
+
+def parts_without(table: np.ndarray, out: np.ndarray) -> int:
+    """Parts that are left of the graph without some people."""
+    size, degree = table.shape
+    kept = ~np.isin(np.arange(size), out)
+    edges = np.repeat(np.arange(size), degree), table.ravel()
+    inside = kept[edges[0]] & kept[edges[1]]
+    graph = coo_array((np.ones(inside.sum()), [e[inside] for e in edges]), shape=(size, size))
+    return len(np.unique(connected_components(graph, directed=False)[1][kept]))
+
+
+@pytest.mark.parametrize(("size", "degree"), [(2, 1), (5, 2), (5, 4), (6, 5), (40, 8)])
+def test_everybody_has_so_many_different_neighbours(size: int, degree: int) -> None:
+    table = harary(np.random.default_rng(0).permutation(size), degree)
+    assert table.shape == (size, degree)
+    for i, row in enumerate(table):
+        assert len(set(row.tolist())) == degree
+        assert i not in row
+        assert all(i in table[j] for j in row)
+
+
+def test_two_runs_of_the_ring_cut_it_and_less_does_not() -> None:
+    ring = np.random.default_rng(1).permutation(30)
+    table = harary(ring, 6)
+    assert parts_without(table, ring[[0, 1, 2, 15, 16, 17]]) == 2
+    rng = np.random.default_rng(2)
+    for _ in range(200):
+        assert parts_without(table, rng.choice(30, 5, replace=False)) == 1
+
+
+def test_an_odd_degree_joins_everybody_or_nobody() -> None:
+    with pytest.raises(ValueError, match="even degree"):
+        harary(np.arange(6), 3)
+    with pytest.raises(ValueError, match="even degree"):
+        harary(np.arange(4), 4)
+
+
+def test_the_field_is_one_of_primes_and_holds_every_secret() -> None:
+    p = shamir.PRIME
+    assert p > 2**128
+    # Fermat's test to many bases; the number was proved prime elsewhere.
+    assert all(pow(a, p - 1, p) == 1 for a in range(2, 40))
+    assert shamir.combine([1, 2], shamir.split(b"\xff" * 16, [1, 2], 2, os.urandom)) == b"\xff" * 16
+
+
+@given(st.binary(min_size=16, max_size=16), st.data())
+def test_any_t_shares_rebuild_the_secret(secret: bytes, data: st.DataObject) -> None:
+    points = data.draw(st.lists(st.integers(1, 2**40), min_size=1, max_size=9, unique=True))
+    threshold = data.draw(st.integers(1, len(points)))
+    shares = shamir.split(secret, points, threshold, os.urandom)
+    assert all(len(share) == shamir.SHARE_BYTES for share in shares)
+    chosen = data.draw(st.permutations(range(len(points))))[:threshold]
+    found = shamir.combine([points[i] for i in chosen], [shares[i] for i in chosen])
+    assert found == secret
+
+
+def test_a_share_alone_is_uniform() -> None:
+    low = Counter(shamir.split(bytes(16), [1, 2], 2, os.urandom)[0][-1] % 4 for _ in range(4000))
+    assert all(abs(count - 1000) < 5 * 27.4 for count in low.values())
+
+
+def test_too_few_shares_rebuild_something_else() -> None:
+    shares = shamir.split(b"one secret of us", [1, 2, 3], 3, os.urandom)
+    # A wrong value may be too large for a secret, too.
+    with contextlib.suppress(ValueError):
+        assert shamir.combine([1, 2], shares[:2]) != b"one secret of us"
+
+
+@pytest.mark.parametrize(
+    ("secret", "points", "threshold"),
+    [(b"short", [1], 1), (bytes(16), [1, 1], 2), (bytes(16), [1], 2), (bytes(16), [0, 1], 1)],
+)
+def test_what_shares_nothing_is_refused(secret: bytes, points: list[int], threshold: int) -> None:
+    with pytest.raises(ValueError, match=r"secret has|different points"):
+        shamir.split(secret, points, threshold, os.urandom)

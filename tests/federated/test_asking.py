@@ -69,19 +69,6 @@ def test_masked_is_ideal_bit_for_bit() -> None:
                 assert repr(ideal) == repr(masked)
 
 
-@pytest.mark.parametrize(("number", "shard"), [(9, 5), (97, 49), (97, 48), (7, 2)])
-def test_small_shards_of_two_sizes_add_up_behind_masks(number: int, shard: int) -> None:
-    """Where everybody is a neighbour: of an odd number in one shard, of an even one in another."""
-    made = [
-        Asking(crowd(number), Protocol(shard, 0.0, 0.0), ONE, rng=1, mode=mode).ask(
-            QUARTERS, number, ONE
-        )
-        for mode in ("ideal", "masked")
-    ]
-    assert made[1].answered == number
-    assert np.array_equal(made[0].values, made[1].values)
-
-
 def test_what_the_server_saw_of_a_preview_alone() -> None:
     asking = Asking(crowd(300), Protocol(shard=60), ONE, rng=5, mode="masked")
     asking.ask(QUARTERS, 120, ONE)
@@ -246,3 +233,16 @@ def test_a_release_is_drawn_anew_and_booked(tmp_path: Path) -> None:
         asking.ask(QUARTERS, 10, 10**9)
     Asking(people, EXACT, ONE, rng=1, ledger=ledger)
     assert ledger.spent(people.key) == ONE // 4
+
+
+@pytest.mark.parametrize(("number", "shard"), [(9, 5), (97, 49), (97, 48), (7, 2)])
+def test_small_shards_of_two_sizes_add_up_behind_masks(number: int, shard: int) -> None:
+    """Where everybody is a neighbour: of an odd number in one shard, of an even one in another."""
+    made = [
+        Asking(crowd(number), Protocol(shard, 0.0, 0.0), ONE, rng=1, mode=mode).ask(
+            QUARTERS, number, ONE
+        )
+        for mode in ("ideal", "masked")
+    ]
+    assert made[1].answered == number
+    assert np.array_equal(made[0].values, made[1].values)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from explorer.federated.adaptive_grid import adaptive_grid
 from explorer.federated.baselines import (
     ROWS,
     WIDTH,
@@ -14,11 +15,11 @@ from explorer.federated.baselines import (
     decomposition,
     flat,
     hierarchical,
-    least,
     levels,
 )
 from explorer.federated.people import People
 from explorer.points.matrix import FrequencyMatrix
+from explorer.releases.tree import Tree
 from tests.federated.town import session, town
 
 TOWN = town(128, 60_000)
@@ -39,23 +40,6 @@ def test_levels_agree_as_in_least_squares() -> None:
     inverse = np.linalg.inv(normal)
     assert found[1].variance == pytest.approx(inverse[0, 0])
     assert found[0].variance == pytest.approx((a @ inverse @ a.T)[0, 0])
-
-
-def test_the_chosen_level_is_among_the_best() -> None:
-    def squared(level: Level, truth: np.ndarray) -> float:
-        exact = truth.reshape(len(level.sums), -1).sum(axis=1)
-        return float(((level.sums - exact) ** 2).sum()) / 4.0 ** (7 - level.number) + float(
-            ((truth - np.repeat(exact, 4 ** (7 - level.number)) / 4 ** (7 - level.number)) ** 2)
-            .sum()
-        )  # fmt: skip
-
-    cells = People.of_matrix(FrequencyMatrix.from_array(TOWN)).cells
-    truth = np.bincount(cells, minlength=4**7).astype(np.float64)
-    for seed in range(4):
-        found, _ = levels(session(seed), [1.0] * 7)
-        errors = {level.number: squared(level, truth) for level in found}
-        # Noise of sums of squares may take the neighbour of the best: never worse than by half.
-        assert errors[least(found, 7).number] <= 1.5 * min(errors.values())
 
 
 def test_what_is_asked_and_what_it_costs() -> None:
@@ -83,3 +67,16 @@ def test_a_sketch_without_much_noise_counts_no_less_than_there_are() -> None:
     assert (sketch.sums - truth).min() > -8 * sd
     # Collisions of 4,096 and more cells in 2,000 counters, least of four.
     assert np.median(sketch.sums - truth) >= -sd
+
+
+def test_sizes_of_an_adaptive_grid() -> None:
+    estimate, rows = adaptive_grid(session(), 60_000)
+    # max(10, ceil(sqrt(60,000 / 10) / 4)) = 20 along a side; half of epsilon each.
+    assert rows[0].cells == 400
+    assert [row.units for row in rows] == [10**12 // 2] * 2
+    tree = Tree.of(estimate)
+    assert np.allclose(np.bincount(tree.parent[1:], tree.value[1:], len(tree))[tree.fan_out > 0],
+                       tree.value[tree.fan_out > 0])  # fmt: skip
+    fewer = adaptive_grid(session(), 60_000, by_shards=True)[1]
+    assert fewer[0].cells == 169
+    assert fewer[1].cells < rows[1].cells

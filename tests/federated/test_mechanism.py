@@ -16,11 +16,9 @@ from explorer.errors import InputError
 from explorer.federated import calibration
 from explorer.federated.baselines import BASELINES
 from explorer.federated.mechanism import ALGORITHMS, Federated
-from explorer.federated.people import People
 from explorer.grid.grid import Grid
 from explorer.inspection.decisions import decision
 from explorer.points.matrix import FrequencyMatrix
-from explorer.points.truth import exact
 from explorer.privacy.ledger import Ledger
 from explorer.releases.distributed import DistributedRelease
 from explorer.releases.release import Release
@@ -111,15 +109,6 @@ def test_a_refused_round_changes_no_tree_and_can_be_replayed() -> None:
     assert not jumped.refined
 
 
-def test_much_budget_and_everybody_give_nearly_the_truth() -> None:
-    release = Federated(epsilon=10, people=None, dropped=0.0, corrupt=0.0).release(TOWN, rng=3)
-    # Quarters of quarters are nodes of the first tree: no cell is cut; the street is one row.
-    boxes = [[0, 0, 32, 32], [32, 32, 64, 64], [0, 21, 64, 22]]
-    truth = exact(FrequencyMatrix.from_array(TOWN), boxes)
-    found = release.answer(boxes)
-    assert np.all(np.abs(found.value - truth) < 0.05 * truth + 6 * found.sd)
-
-
 def test_a_release_is_drawn_from_the_operating_system_and_booked(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "ledger.sqlite3", cap=1.5)
     matrix = FrequencyMatrix.from_array(TOWN)
@@ -145,13 +134,6 @@ def test_any_grid_fills_the_beginning_of_a_square(shape: tuple[int, int]) -> Non
         assert found.value[0] == pytest.approx(counts.sum(), abs=6 * found.sd[0] + 1)
 
 
-def test_cells_of_the_tree_may_be_larger_than_those_of_the_grid() -> None:
-    release = Federated(depth=4, **SMALL).release(TOWN, rng=1)
-    side = release.upper - release.lower
-    assert side.min() == 4
-    assert release.grid.shape == (64, 64)
-
-
 def test_an_earlier_release_says_what_to_ask_about() -> None:
     made, grids = Federated(**SMALL), [Grid.around(lon, 40, 8_000, shape=64) for lon in (0, 100)]
     here, there = (FrequencyMatrix(TOWN, grid) for grid in grids)
@@ -167,43 +149,13 @@ def test_an_earlier_release_says_what_to_ask_about() -> None:
         made.release(here, rng=1, prior=gridded)
 
 
-def test_everybody_may_have_several_places() -> None:
-    rng = np.random.default_rng(2)
-    grid = FrequencyMatrix.from_array(TOWN).grid
-    cells = rng.integers(0, 64 * 64 // 16, 3 * 20_000)
-    people = People(cells, grid, offsets=np.arange(0, 60_001, 3), places=16)
-    release = Federated(epsilon=4, **SMALL).release(people, rng=1)
-    assert release.total == pytest.approx(20_000, rel=0.1)
-    assert release.answer([[0, 0, 16, 16]]).value[0] == pytest.approx(20_000, rel=0.1)
-
-
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        ({"depth": 0}, "[Dd]epth"),
-        ({"depth": 30}, "[Dd]epth"),
-        ({"dropped": 1.0}, "[Dd]ropped"),
-        ({"corrupt": -0.1}, "[Cc]orrupt"),
-        ({"people": 0}, "[Pp]eople"),
-        ({"shard": 1}, "[Ss]hard"),
-        ({"c": 0.0}, "c"),
-        ({"b": 0.5}, "b"),
-        ({"algorithm": "best"}, "[Aa]lgorithm"),
-        ({"epsilon": 0.0}, "[Ee]psilon"),
         ({"speed": 3}, "no parameter"),
         ({"bits": 0}, "Bits is 0: give a whole number, 1 to 62"),
-        ({"bits": 12.5}, "Bits is 12.5: give a whole number"),
-        ({"furthest": 4}, "Levels at once is 4: give a whole number, 1 to 3"),
         ({"k": 0}, "k is 0: give a number, 0.1 to 100"),
-        ({"threshold": -1}, "Threshold is -1: give a number"),
         ({"sigma": "both"}, "Noise of the threshold is 'both': choose one of next round"),
-        ({"equal_rounds": 65}, "Equal rounds is 65: give a whole number, 1 to 64"),
-        ({"collapse": 2}, "Collapse is 2: give a number, 0 to 1"),
-        ({"given_up": True}, "Given-up cells is True: choose one of may return, closed"),
-        ({"growth": -0.1}, "Growth is -0.1: give a number, 0 to 1"),
-        ({"level": 0}, "Level is 0: give a whole number, 1 to 11"),
-        ({"more_for": "leaves"}, "More epsilon for is 'leaves': choose one of small cells"),
-        ({"grid_epsilon": None}, "Epsilon of grid sizes is None: choose one of whole"),
     ],
 )
 def test_settings_that_cannot_be_are_refused(settings: dict[str, object], says: str) -> None:

@@ -8,21 +8,18 @@ import pytest
 from explorer.cli import main
 from explorer.evaluate.papers.verdicts import Comparison
 from explorer.federated import calibration
-from explorer.federated.paper import CLAIMS, check, side, table, table_2, together
+from explorer.federated.paper import CLAIMS, check, side, table, table_2
 from explorer.federated.paper_bench import (
     BYTES,
     INTEGERS,
     SEVERAL,
     HeatmapBench,
-    Setting,
     communication,
     measures,
 )
 from explorer.federated.paper_maps import Map, smoothed
 from explorer.federated.paper_methods import (
     FLAT,
-    ONCE,
-    PRINTED,
     SAMPLING,
     TABLE_1,
     TABLE_3,
@@ -77,20 +74,6 @@ def test_the_finest_cells_in_bytes(bench: HeatmapBench) -> None:
     assert set(bench.sent(0, FLAT, BYTES)) == {sent}
     # Two numbers of six bits each.
     assert bench.run(0, SAMPLING)[:, INTEGERS:].tolist() == [[2, 6, 2]] * 2
-
-
-def test_settings_of_the_target(bench: HeatmapBench) -> None:
-    assert bench.settings(True) == (Setting(1, 2_000), Setting(1, 20_000))
-    kinds = {(each.coarse, each.number) for each in bench.settings(False)}
-    assert kinds == {(4, 2_000), (4, 20_000), (1, 2_000), (1, 20_000)}
-    coarse = bench.map(0, 4)
-    assert coarse.truth.shape == (16, 16)
-    assert coarse.truth == pytest.approx(bench.maps[0].truth.reshape(16, 4, 16, 4).sum((1, 3)))
-    found, values = together(bench, ONCE, False)
-    assert found.value == pytest.approx(np.prod(values) ** (1 / len(values)))
-    assert len(values) == 4
-    itself, _ = together(bench, PRINTED, True)
-    assert (itself.value, itself.error) == (1.0, 0.0)
 
 
 def test_a_limit_is_passed_for_sure_or_open() -> None:

@@ -134,16 +134,6 @@ def test_intervals_hold_what_they_should(people: People) -> None:
     assert max(widths) < 0.2
 
 
-def test_the_table_tiles_the_map_and_the_budget_is_spent(people: People) -> None:
-    found = proportion(people, 0.5, number=20_000, rng=1, mode="summed")
-    frame = found.table()
-    area = (frame.row1 - frame.row0) * (frame.column1 - frame.column0)
-    assert area.sum() == 64 * 64
-    assert found.rounds.epsilon.sum() == pytest.approx(0.5)
-    assert np.all((frame.low <= frame.high) & (frame.low >= 0) & (frame.high <= 1))
-    assert found.preview
-
-
 def test_what_cannot_be_asked_is_refused(people: People) -> None:
     with pytest.raises(InputError, match="answer"):
         proportion(People.of_matrix(FrequencyMatrix.from_array(town())), rng=1)

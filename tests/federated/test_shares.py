@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 import warnings
+from fractions import Fraction
+from itertools import islice
 
 import numpy as np
 import pytest
-from scipy.stats import chi2
+from scipy.stats import chi2, nbinom
 
 from explorer.errors import InputError
-from explorer.federated.inverse import Share, tables
+from explorer.federated.inverse import Inverse, Share, tables
 from explorer.federated.loss import log_probability
 from explorer.federated.shares import Shares, SlowWarning, checked, expected, shares
 from explorer.federated.stream import Stream, new_key
@@ -114,21 +116,6 @@ def test_a_word_that_is_a_threshold_is_decided_by_the_next() -> None:
         assert (drawn.cell[0], drawn.value[0]) == (0, size)
 
 
-@pytest.mark.statistical
-def test_how_often_the_next_word_decides_follows_the_threshold() -> None:
-    share = Share(to_units(1.0), 1, 2)
-    gaps, _, sizes = tables(share).laws
-    k = 2
-    rng = np.random.default_rng(2)
-    seconds = rng.integers(0, 2**64, 4000, dtype=np.uint64)
-    larger = 0
-    for second in seconds.tolist():
-        words = [int(gaps.top[0]) - 1, int(sizes.top[k]), second]
-        larger += shares(share, 1, 1, Given(words)).value[0] == k + 2
-    part = 1 - int(sizes.low[k]) / 2**64
-    assert abs(larger - 4000 * part) < 5 * math.sqrt(4000 * part * (1 - part)) + 1e-9
-
-
 def test_a_size_beyond_the_table_is_drawn() -> None:
     share = Share(to_units(1.0), 1, 2)
     gaps, _, sizes = tables(share).laws
@@ -151,3 +138,83 @@ def test_tables_that_take_seconds_are_said() -> None:
         warnings.simplefilter("error")
         checked(to_units(1.0), 16)
         checked(to_units(0.001), 1)
+
+
+def test_the_words_are_those_of_the_cipher() -> None:
+    # RFC 8439, appendix A.1, test vector 1: key, nonce and counter of zeros.
+    first = bytes.fromhex("76b8e0ada0f13d90405d6ae55386bd28bdd219b8a08ded1aa836efcc8b770dc7")
+    assert Stream(bytes(32)).words(4).tobytes() == first
+
+
+def test_a_stream_goes_on_where_it_was() -> None:
+    whole = Stream(new_key(1), 5).words(300_000)
+    parts = Stream(new_key(1), 5)
+    pieces = [parts.words(n) for n in (1, 7, 299_992)]
+    assert np.array_equal(whole, np.concatenate(pieces))
+    assert not np.array_equal(whole[:4], Stream(new_key(1), 6).words(4))
+    assert Stream(new_key(1), 5).bytes(16) == whole[:2].tobytes()
+
+
+def test_keys_of_a_release_are_not_repeated() -> None:
+    assert new_key() != new_key()
+    assert len(new_key()) == len(new_key(3)) == 32
+    assert new_key(3) == new_key(3) != new_key(4)
+
+
+def as_float(law: Inverse) -> np.ndarray:
+    return law.top / 2.0**64 + law.low / 2.0**128
+
+
+@pytest.mark.parametrize(("n", "epsilon"), [(1, 1.0), (7, 0.5), (1000, 0.1), (8380, 1.0)])
+def test_tables_are_the_negative_binomial(n: int, epsilon: float) -> None:
+    made = tables(Share(to_units(epsilon), 1, n))
+    gaps, inside, sizes = made.laws
+    p = -np.expm1(-epsilon)
+    none = nbinom.pmf(0, 1 / n, p)
+    k = np.arange(1, len(sizes.top) + 1)
+    wanted = (nbinom.cdf(k, 1 / n, p) - none) / (1 - none)
+    assert as_float(sizes) == pytest.approx(wanted, rel=1e-9)
+    j = np.arange(1, len(gaps.top) + 1)
+    assert as_float(gaps) == pytest.approx(-np.expm1(np.log(p) * made.step * j / n), rel=1e-12)
+    j = np.arange(1, made.step)
+    whole = np.expm1(np.log(p) * made.step / n)
+    assert as_float(inside) == pytest.approx(np.expm1(np.log(p) * j / n) / whole, rel=1e-12)
+    # What lies beyond the table of sizes has less than 2^-63 of the probability.
+    assert as_float(sizes)[-1] > 1 - 1e-6
+    assert len(sizes.top) <= 48 / epsilon + 4
+
+
+def test_thresholds_lie_between_rational_bounds() -> None:
+    """Twice as many bits give thresholds whose first 128 bits are those of the table."""
+    share = Share(to_units(0.3), 4, 100)
+    for law, bounds in zip(
+        tables(share).laws,
+        (
+            lambda bits: share.gaps(tables(share).step, bits),
+            lambda bits: share.inside(tables(share).step, bits),
+            share.sizes,
+        ),
+        strict=True,
+    ):
+        for top, low, (below, above) in zip(law.top, law.low, bounds(700), strict=False):
+            kept = int(top) << 64 | int(low)
+            assert Fraction(kept, 2**128) <= Fraction(below, 2**700)
+            assert Fraction(above, 2**700) <= Fraction(kept + 1, 2**128)
+
+
+def test_what_the_words_leave_open_is_found_to_the_last_bit() -> None:
+    share = Share(to_units(1.0), 1, 10)
+    law = tables(share).laws[2]
+    bits = 64 * 5
+    below, above = next(islice(share.sizes(bits + 128), 3, None))
+    exact = below >> 128
+    assert exact == above >> 128
+
+    def drawn(u: int) -> int:
+        words = iter((u >> 64 * i) & (2**64 - 1) for i in reversed(range(5)))
+        return law.resolve(lambda: next(words))
+
+    # U agrees with F_4 in four words: its fifth decides whether F_4 <= U.
+    assert drawn(exact + 1) == 4
+    assert drawn(exact - 1) == 3
+    assert drawn(0) == 0

@@ -8,9 +8,6 @@ from hypothesis import strategies as st
 from explorer import (
     HB,
     FrequencyMatrix,
-    KDCell,
-    KDHybrid,
-    KDStandard,
     Privlet,
     PrivTree,
     all_mechanisms,
@@ -19,7 +16,7 @@ from explorer.mechanisms.hierarchies import best_branching, levels_of
 from explorer.privacy.curator import Curator
 from explorer.privacy.noise import PreviewNoise
 from explorer.releases import haar
-from tests.helpers import NoNoise, city, run
+from tests.helpers import city, run
 
 
 @pytest.mark.parametrize("key", list(all_mechanisms()))
@@ -27,15 +24,6 @@ def test_counts_near_the_limit_do_not_overflow(key):
     counts = np.full((16, 16), 3 * 10**8)
     release = all_mechanisms()[key](epsilon=10.0).release(counts, rng=1)
     assert release.total == pytest.approx(counts.sum(), rel=1e-4)
-
-
-def test_medians_without_noise_halve_the_records():
-    matrix = city((64, 64))
-    release, _ = run(KDStandard(epsilon=1, height=4), matrix, NoNoise())
-    counts = matrix.count(release.lower, release.upper)
-    # Whole rows and columns cannot be halved exactly: within a row of 16th parts.
-    assert len(counts) == 16
-    assert counts.max() < 2 * matrix.total / 16
 
 
 def test_median_candidates_are_all_positions_whatever_the_data():
@@ -49,22 +37,6 @@ def test_median_candidates_are_all_positions_whatever_the_data():
     # At epsilon .1 every cut is nearly as likely as any other; 400 draws miss one of the 39
     # with probability 39 (1 - 1/60)^400 = 0.05, and the seeds are fixed.
     assert len(cuts) >= 37
-
-
-@pytest.mark.parametrize("order", ["kd first", "quad first"])
-def test_hybrid_has_both_kinds_of_levels(order):
-    release, _ = run(KDHybrid(order=order, kd_levels=3, quad_levels=2), city(), PreviewNoise(1))
-    fan_out = release.tree.fan_out[release.tree.fan_out > 0]
-    assert set(fan_out.tolist()) == {2, 4}
-    assert release.tree.fan_out[0] == (2 if order == "kd first" else 4)
-
-
-def test_kd_cell_reads_the_data_again_for_its_counts():
-    matrix = city((32, 32))
-    moved = FrequencyMatrix.from_array(matrix.counts + np.eye(32, dtype=int) * 50)
-    a, b = (run(KDCell(epsilon=5), m, NoNoise())[0] for m in (matrix, moved))
-    assert b.total - a.total == pytest.approx(50 * 32)
-    assert [stage for stage, _ in a.elsewhere] == ["total", "grid"]
 
 
 def test_branching_of_hb():

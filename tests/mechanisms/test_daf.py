@@ -10,14 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from explorer import DAFEntropy, DAFHomogeneity, FrequencyMatrix, InputError
+from explorer import DAFEntropy, DAFHomogeneity, InputError
 from explorer.inspection import decision
 from explorer.mechanisms import daf
 from explorer.privacy.noise import PreviewNoise
 from explorer.releases.units import to_epsilon, to_units
 from explorer.testing import NoNoise, mechanism_checks
 from explorer.testing.counts import counted
-from explorer.trips.matrix import TripMatrix
 from tests.mechanisms.test_trip_grids import GRIDS, trips
 
 BOTH = [DAFEntropy, DAFHomogeneity]
@@ -156,25 +155,6 @@ def test_without_noise_the_cheapest_candidate_is_taken() -> None:
     assert first[1] == 17
 
 
-def test_one_candidate_costs_nothing() -> None:
-    release = DAFHomogeneity(epsilon=0.5, p=1).release(trips(), rng=1)
-    assert "cuts" not in release.tree.stages
-    assert set(release.tree.path_spent[release.tree.leaves].sum(axis=1)) == {to_units(0.5)}
-
-
-@pytest.mark.parametrize("kind", BOTH)
-def test_destination_first_cuts_its_axes_first(kind) -> None:
-    release = kind(epsilon=0.5, order="destination first").release(trips(), rng=1)
-    tree = release.tree
-    for depth, axis in enumerate((2, 3, 0, 1)):
-        below = np.flatnonzero(tree.depth == depth + 1)
-        smaller = (tree.upper - tree.lower)[below] < (tree.upper - tree.lower)[tree.parent[below]]
-        assert smaller[:, axis].any()
-        assert not np.delete(smaller, axis, axis=1).any()
-    assert daf.axes_in_order(5, "destination first") == [4, 2, 3, 0, 1]
-    assert daf.axes_in_order(6, "origin first") == list(range(6))
-
-
 @pytest.mark.parametrize("inference", ["leaves", "least squares", "split"])
 @pytest.mark.parametrize("kind", BOTH)
 def test_a_stop_count_ends_nodes_with_a_second_draw(kind, inference) -> None:
@@ -192,35 +172,6 @@ def test_a_stop_count_ends_nodes_with_a_second_draw(kind, inference) -> None:
         np.testing.assert_allclose(tree.value[leaf], wanted)
     said = {decision(release, node).kind for node in np.flatnonzero(stopped)}
     assert said == {"stopped"}
-
-
-@pytest.mark.parametrize("kind", BOTH)
-def test_decisions_have_the_figures_that_decided(kind) -> None:
-    release = kind(epsilon=0.5).release(trips(), rng=1)
-    tree = release.tree
-    for node in range(len(tree)):
-        said = decision(release, node)
-        if tree.depth[node] == 4:
-            assert said.verdict == "height reached: 4 of 4 axes"
-            continue
-        assert said.kind == "on"
-        worth = float(said.reason.split(" = ")[1].split(",")[0])
-        side = (tree.upper - tree.lower)[node, tree.depth[node]]
-        # The sentence has two decimals.
-        near = {min(max(round(worth + each), 1), side) for each in (-0.006, 0, 0.006)}
-        assert tree.fan_out[node] in near, said
-
-
-def test_one_place_and_half_places_are_taken() -> None:
-    for shape in ((30, 20), (6, 5, 4), (4, 3, 4, 3, 9)):
-        counts = counted(np.random.default_rng(1).poisson(2, shape))
-        for kind in BOTH:
-            release = kind(epsilon=1.0).release(counts, rng=1)
-            assert release.tree.depth.max() == len(shape)
-    flat = FrequencyMatrix.from_array(np.ones((8, 8), dtype=int))
-    narrow = TripMatrix.from_coordinates([[1, 2]], [(8, 8)])
-    for each in (flat, narrow):
-        assert DAFHomogeneity(epsilon=1.0).release(each, rng=3).n_leaves >= 1
 
 
 def test_too_many_parts_are_refused_after_the_draw_that_asks_for_them(monkeypatch) -> None:

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import inspect
 
+import numpy as np
 import param
 import pytest
 
-from explorer import HTF, UG, Country, Federated, InputError, mechanism
-from explorer.mechanisms import all_mechanisms, trip_mechanisms
+from explorer import Country, Federated, mechanism
+from explorer.errors import InputError
+from explorer.grid.grid import Grid
+from explorer.mechanisms import AG, HTF, UG, Identity, Mechanism, all_mechanisms, trip_mechanisms
 from explorer.mechanisms.declared import documented, kind_of
+from explorer.mechanisms.forecast import _even, _placed, _town
+from explorer.points.matrix import FrequencyMatrix
+from explorer.scenario.known import area_mechanisms
+from explorer.testing import mechanism_checks
+from tests.helpers import card_of
 
 KINDS = [*{**all_mechanisms(), **trip_mechanisms()}.values(), Country, Federated]
 
@@ -25,6 +33,11 @@ def test_signature_and_docstring_name_every_parameter(kind: type) -> None:
     for name in names:
         assert any(line.startswith(f"{name} : ") for line in lines), name
     assert kind.param.epsilon.doc.split()[0] in inspect.getdoc(kind)
+
+
+def test_maps_of_distributed_people_refuse_bad_values() -> None:
+    checks = {check.name: check for check in mechanism_checks(Federated)}
+    checks["it refuses bad values in a sentence"]()
 
 
 def test_epsilon_may_stand_first() -> None:
@@ -67,3 +80,71 @@ def test_names_are_found_in_any_case(typed: str) -> None:
     assert mechanism(typed) is HTF
     with pytest.raises(InputError, match="did you mean 'htf'"):
         mechanism("HFT")
+
+
+GRID = Grid.around(13.4, 52.5, "20km", shape=(64, 48))
+
+
+@pytest.mark.parametrize("density", [_even(GRID), _town(GRID)])
+@pytest.mark.parametrize("number", [1, 3071, 1_000_003])
+def test_made_up_records_are_as_many_as_expected(density: np.ndarray, number: int) -> None:
+    placed = _placed(density, number)
+    assert placed.shape == GRID.shape
+    assert placed.sum() == number
+    assert placed.min() >= 0
+    # No cell is off its share by more than the rounding of two running sums.
+    assert np.abs(placed - density / density.sum() * number).max() <= 1 + 1e-6
+
+
+def test_where_the_partition_is_public_it_is_that_of_any_data() -> None:
+    found = Identity(epsilon=0.5).summarize(GRID, 1e4).to_frame()
+    cells = 64 * 48
+    # Discrete Laplace noise of scale 1 / epsilon: variance 1 / (2 sinh(epsilon / 2)^2).
+    sd = np.sqrt(0.5) / np.sinh(0.25)
+    for _, row in found.iterrows():
+        assert row.tolist() == pytest.approx(
+            [cells, sd, sd * np.sqrt(cells / 4), sd * np.sqrt(cells)], rel=1e-9
+        )
+
+
+def test_it_is_what_a_release_of_such_data_has() -> None:
+    rng = np.random.default_rng(5)
+    town = _town(GRID)
+    matrix = FrequencyMatrix.from_array(rng.poisson(town / town.sum() * 200_000), GRID)
+    for made in (AG(epsilon=1), HTF(epsilon=1), UG(epsilon=1)):
+        row = made.summarize(GRID, 200_000).to_frame().loc["one town"]
+        seeds = [made.release(matrix, rng=seed) for seed in range(8)]
+        leaves = [each.n_leaves for each in seeds]
+        # Of eight previews and three: five standard errors of the difference of the means.
+        width = 5 * np.std(leaves, ddof=1) * np.sqrt(1 / 8 + 1 / 3)
+        assert abs(row.leaves - np.mean(leaves)) <= width + 0.02 * np.mean(leaves), made
+
+
+@pytest.mark.parametrize("kind", all_mechanisms().values(), ids=all_mechanisms())
+def test_every_mechanism_of_maps_has_an_outlook(kind: type[Mechanism]) -> None:
+    before, after = (kind(epsilon=e).summarize(GRID, 1e5).to_frame() for e in (0.1, 1.0))
+    assert (after.sd_of_all < before.sd_of_all).all()
+    assert (before >= 0).all(axis=None)
+    assert before.leaves.min() >= 1
+
+
+def test_users_cost_their_bound_and_nothing_is_random() -> None:
+    one, ten = (Identity(1.0).summarize(GRID, 1e4, contribution_bound=k) for k in (1, 10))
+    assert ten.to_frame().sd_of_leaf.iloc[0] > 9 * one.to_frame().sd_of_leaf.iloc[0]
+    again = HTF(1.0).summarize(GRID, 1e4)
+    assert again.to_frame().equals(HTF(1.0).summarize(GRID, 1e4).to_frame())
+    assert "made-up records" in card_of(again)
+    assert "one town" in repr(again)
+
+
+@pytest.mark.parametrize("wrong", [0, True, "1e6", float("nan"), 2e9])
+def test_another_number_is_refused_in_one_sentence(wrong: object) -> None:
+    with pytest.raises(InputError, match="records to expect"):
+        HTF().summarize(GRID, wrong)  # type: ignore[arg-type]
+
+
+def test_what_is_no_extent_and_what_takes_no_map_are_refused() -> None:
+    with pytest.raises(InputError, match="public extent"):
+        HTF().summarize("berlin")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="counts of areas"):
+        area_mechanisms()["country"]().summarize(GRID)

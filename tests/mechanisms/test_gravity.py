@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from explorer import Gravity, InputError, Mosaic
-from explorer.inspection import decision
 from explorer.mechanisms.turns import cuts_between, order_of_places, portion
 from explorer.points.truth import exact
 from explorer.releases.units import to_units
-from explorer.testing import NoNoise, mechanism_checks
+from explorer.testing import mechanism_checks
 from explorer.trips.matrix import TripMatrix
 from tests.helpers import city
 
@@ -64,16 +63,6 @@ def test_counts_add_up_and_every_path_spends_epsilon(options, shapes) -> None:
     assert release.answer([everything]).value[0] == pytest.approx(release.total)
 
 
-def test_three_places_and_the_total_of_anywhere() -> None:
-    shapes = ((8, 8), (1, 11), (6, 10))
-    matrix = crowds(shapes=shapes)
-    release = Gravity(epsilon=1.0).release(matrix, rng=2)
-    assert len(release.maps.places) == 3
-    box = [0, 0, 4, 4, 0, 0, 11, 1, 0, 0, 10, 6]
-    error = release.answer([box]).value - exact(matrix, [box])
-    assert abs(error[0]) < 0.05 * matrix.total
-
-
 @pytest.mark.parametrize("inference", ["split", "least squares", "leaves"])
 def test_one_place_is_mosaic_bit_for_bit(inference) -> None:
     matrix = city((50, 33), 20_000)
@@ -86,14 +75,6 @@ def test_one_place_is_mosaic_bit_for_bit(inference) -> None:
     assert ours.density().tobytes() == mosaic.density().tobytes()
     assert ours.ledger == mosaic.ledger
     assert ours.inside == mosaic.inside
-
-
-def test_without_noise_boxes_of_whole_leaves_are_exact() -> None:
-    matrix = crowds()
-    made = Gravity(epsilon=0.3, inference="least squares")
-    release = made.release(matrix, rng=NoNoise())
-    boxes = release.boxes()
-    np.testing.assert_allclose(release.answer(boxes).value, exact(matrix, boxes), atol=1e-6)
 
 
 def test_maps_say_where_inside_leaves() -> None:
@@ -192,16 +173,3 @@ def test_a_jump_to_zones_takes_the_share_of_the_note() -> None:
         rest = 0.75 * 0.97 * epsilon
         part = portion(np.array([357_561 * rest / 10]), 12, 12, 2, 1.0)[0]
         assert part * rest / epsilon == pytest.approx(share, abs=0.006)
-
-
-def test_decisions_name_their_figures() -> None:
-    for options in OPTIONS:
-        release = Gravity(epsilon=0.3, **options).release(crowds(), rng=1)
-        said = [decision(release, node) for node in range(min(len(release.tree), 400))]
-        assert "unknown" not in {each.kind for each in said}
-    release = Gravity(epsilon=0.3).release(crowds(), rng=1)
-    tree = release.tree
-    stopped = [n for n in tree.leaves if decision(release, n).kind == "stopped"]
-    assert "< 1" in decision(release, int(stopped[0])).verdict
-    went_on = [decision(release, int(n)) for n in np.flatnonzero(tree.fan_out)]
-    assert {each.kind for each in went_on} <= {"on", "public"}

@@ -165,12 +165,6 @@ def test_every_split_rule_and_axis_spends_the_whole_budget(rule, first):
     assert root_cut[wanted[first]] > 0
 
 
-def test_a_total_split_budget_is_shared_by_the_levels():
-    level = HTF(epsilon=1, height=10, split_budget=0.01).release(city(), rng=1)
-    total = HTF(epsilon=1, height=10, split_budget=0.1, split_budget_per="total")
-    assert np.array_equal(level.counts, total.release(city(), rng=1).counts)
-
-
 @pytest.mark.statistical
 def test_claimed_noise_of_leaves_is_the_noise_of_their_draws():
     matrix = city()

@@ -3,13 +3,18 @@
 import math
 
 import numpy as np
+import param
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import explorer
-from explorer import FrequencyMatrix, InputError
+from explorer import InputError, Release
+from explorer.cli import main
 from explorer.mechanisms import (
+    HB,
+    HTF,
+    UG,
     Identity,
     Mechanism,
     QuadTree,
@@ -17,11 +22,16 @@ from explorer.mechanisms import (
     all_mechanisms,
     mechanism,
 )
+from explorer.mechanisms.duration import DRAWS_A_SECOND, duration
+from explorer.points.matrix import FrequencyMatrix
 from explorer.privacy.epsilon_range import largest_epsilon
 from explorer.privacy.ledger import Ledger
 from explorer.privacy.noise import PreviewNoise, ReleaseNoise
+from explorer.releases import inference
 from explorer.releases.units import to_units
-from explorer.testing import mechanism_checks
+from explorer.teaching import neighbours
+from explorer.teaching.previews import taught
+from explorer.testing import mechanism_checks, registered
 from explorer.trips.matrix import TripMatrix
 from tests.helpers import NoNoise, run
 
@@ -161,3 +171,93 @@ def test_too_many_parts_are_one_sentence_before_anything_is_booked(
         mechanism._check_size(trips.shape, preview=True)
         # Maps keep their limit.
         mechanism._check_size((4096, 4096), preview=False)
+
+
+class Strips(Mechanism):
+    """The map in strips from south to north, each counted."""
+
+    key, title, summary = "strips", "Strips", "Strips from south to north, each counted."
+    paper = "tests"
+    lesson_settings = {"strips": 2}  # noqa: RUF012
+
+    strips = param.Integer(default=4, bounds=(1, 64), label="Strips", doc="Number of strips.")
+
+    def plan(self, curator):
+        """One count a strip."""
+        strips = curator.open().grid(np.array([self.strips, 1]))
+        curator.count(strips, curator.units, "strips")
+        return inference.leaves(curator.transcript(), ["strips"])
+
+    @property
+    def shape_is_public(self):
+        """Always."""
+        return True
+
+
+@pytest.fixture
+def strips():
+    with registered(Strips):
+        yield
+
+
+@pytest.mark.usefixtures("strips")
+def test_the_command_line_lists_it_and_takes_its_flags(tmp_path, capsys, monkeypatch) -> None:
+    monkeypatch.setenv("EXPLORER_LEDGER", str(tmp_path / "ledger.sqlite3"))
+    assert main(["mechanisms"]) == 0
+    listed = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert "strips Strips from south to north, each counted. tests" in listed
+    assert main(["mechanisms", "strips"]) == 0
+    assert "--strips\n    Number of strips. (1 to 64; default 4)" in capsys.readouterr().out
+    path = str(tmp_path / "map.parquet")
+    words = [
+        "release",
+        "--city",
+        "madeup",
+        "--shape",
+        "32",
+        "--mechanism",
+        "strips",
+        "--strips",
+        "3",
+    ]
+    assert main([*words, "--epsilon", "1", "--preview", "1", "-o", path]) == 0
+    loaded = Release.load(path)
+    assert loaded.n_leaves == loaded.parameters["strips"] == 3
+
+
+@pytest.mark.usefixtures("strips")
+def test_two_neighbours_show_its_exact_distribution() -> None:
+    matrix = FrequencyMatrix.from_array(np.arange(64).reshape(8, 8))
+    made = taught("strips", 0.5)
+    assert made.settings() == {"strips": 2}
+    assert made.has_known_distribution
+    cells = neighbours.leaf_at(made.release(matrix, rng=0), (0, 0))
+    assert cells.tolist() == [[0, 0], [4, 8]]
+    units = neighbours.draws_inside(made.release(matrix, rng=0), cells)
+    assert neighbours.exact_distributions(units, 1, 10, 11).largest == pytest.approx(0.5)
+
+
+@pytest.fixture(scope="module")
+def large() -> FrequencyMatrix:
+    return FrequencyMatrix.from_array(np.ones((1024, 1024), np.int64))
+
+
+@pytest.fixture(scope="module")
+def small() -> FrequencyMatrix:
+    return FrequencyMatrix.from_array(np.ones((16, 16), np.int64))
+
+
+def test_a_public_partition_says_how_many_draws_it_takes_to_the_last(large, small) -> None:
+    cells = 1024 * 1024
+    for made, draws in [(Identity(1.0), cells), (QuadTree(1.0), sum(4**k for k in range(11)))]:
+        said = duration(made, large)
+        assert f"{made.title} draws {draws:,} numbers here" in said
+        assert f"about {draws / DRAWS_A_SECOND:.0f} s" in said
+    assert "about 1" in duration(HB(1.0), large)
+    assert duration(Identity(1.0), small) == ""
+
+
+def test_what_the_data_decide_is_said_only_to_whoever_sees_a_preview(large) -> None:
+    assert duration(HTF(1.0), large) == duration(UG(1.0), large) == ""
+    assert "UG draws 1,048,576 numbers" in duration(UG(1.0), large, leaves=1_048_576)
+    assert duration(UG(1.0), large, leaves=1_000_000) == ""

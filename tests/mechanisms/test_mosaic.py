@@ -2,35 +2,16 @@
 
 import itertools
 import json
-from functools import cache
 
 import numpy as np
 import pytest
 
-from explorer import FrequencyMatrix, InputError, Mosaic, Release
+from explorer import Mosaic, Release
 from explorer.grid.sums import summed
 from explorer.inspection import decision
 from tests.golden import kept
 from tests.helpers import city
-from tests.mechanisms.test_reference import METRICS, WORKLOADS, errors
-
-
-@pytest.fixture(scope="module")
-def load(reference_data, real_data):
-    """A reference matrix and its workloads."""
-
-    @cache
-    def of(name):
-        if name == "checkin":
-            counts = np.load(real_data("checkin_256_256.npy"))
-        else:
-            with np.load(reference_data(f"matrix_{name}.npz")) as file:
-                counts = file[file.files[0]]
-        with np.load(reference_data(f"workload_{name}.npz")) as file:
-            workload = {key: file[key] for key in file.files}
-        return FrequencyMatrix.from_array(counts).prepare(), workload
-
-    return of
+from tests.mechanisms.test_reference import CITIES, METRICS, WORKLOADS, distance, errors
 
 
 def squares_at_records(counts):
@@ -57,7 +38,7 @@ def off_by(density, truth, boxes):
 )
 def test_boxes_of_all_sizes_are_as_good_as_in_the_study(load, reference_data, name, seeds, foci):
     figures = json.loads(reference_data("mosaic/mosaic-2.json").read_text())["results"][name]
-    matrix, workload = load(name)
+    matrix, workload, _ = load(name)
     asked = {
         "small": squares_at_records(matrix.counts),
         "random": workload["a_random"],
@@ -68,12 +49,8 @@ def test_boxes_of_all_sizes_are_as_good_as_in_the_study(load, reference_data, na
         made = Mosaic(epsilon=float(epsilon), focus=float(focus))
         drawn = [made.release(matrix, rng=seed).density() for seed in range(seeds)]
         for what, boxes in asked.items():
-            found = np.array([off_by(density, matrix.counts, boxes) for density in drawn])
-            mean, error, theirs = figures[epsilon][focus][what]
-            # Both samples estimate the spread of one law, see test_reference.
-            spread = (seeds - 1) * found.var(ddof=1) + (theirs - 1) * theirs * error**2
-            spread *= (1 / seeds + 1 / theirs) / (seeds + theirs - 2)
-            distances.append((found.mean() - mean) / np.sqrt(spread))
+            found = [off_by(density, matrix.counts, boxes) for density in drawn]
+            distances.append(distance(found, *figures[epsilon][focus][what]))
     distances = np.array(distances)
     # Of cells that hang together by their seeds, with Student's t of few degrees.
     assert np.sum(distances > 3) <= 1, distances.round(1)
@@ -82,18 +59,17 @@ def test_boxes_of_all_sizes_are_as_good_as_in_the_study(load, reference_data, na
 
 @pytest.mark.statistical
 @pytest.mark.slow
-def test_targets_on_the_reference_matrices(load, reference_data):
-    figures = json.loads(reference_data("peers.json").read_text())["results"]
+def test_targets_on_the_reference_matrices(load):
     logs = []
-    for name in figures:
-        matrix, workload = load(name)
+    for name in CITIES:
+        matrix, workload, figures = load(name)
         for epsilon in ("0.1", "0.3", "0.5", "1.0"):
             mechanism = Mosaic(epsilon=float(epsilon))
             runs = [
                 errors(mechanism.release(matrix, rng=seed), workload, matrix.total)
                 for seed in range(5)
             ]
-            peers = figures[name][epsilon]
+            peers = figures[epsilon]
             for work in WORKLOADS:
                 ratios = []
                 for metric in METRICS:
@@ -132,40 +108,6 @@ def test_sides_of_any_length_are_cut_and_every_path_spends_epsilon(shape, infere
         np.add.at(below, tree.parent[1:], tree.value[1:])
         inner = tree.fan_out > 0
         np.testing.assert_allclose(below[inner], tree.value[inner], atol=1e-9)
-
-
-@pytest.mark.parametrize("bound", [1, 5])
-@pytest.mark.parametrize("epsilon", [1e-6, 0.01, 10.0])
-def test_nobody_at_all_is_released_as_next_to_nobody(epsilon, bound):
-    nobody = FrequencyMatrix.from_array(np.zeros((40, 64), int), contribution_bound=bound)
-    totals = [Mosaic(epsilon=epsilon).release(nobody, rng=seed).total for seed in range(5)]
-    assert np.all(np.array(totals) >= 0)
-    # 64 parts are always there; a draw with all of epsilon has 1.4 bound / epsilon.
-    assert np.mean(totals) < 20 * bound / epsilon
-
-
-def test_more_focus_is_better_at_records_and_worse_over_regions():
-    """At epsilon .5 one run in twenty would not be in order, of the mean of six none."""
-    counts = city((128, 128), 60_000).counts
-    matrix, errors = FrequencyMatrix.from_array(counts).prepare(), []
-    ends = np.sort(np.random.default_rng(1).integers(0, 129, (2, 300, 2)), axis=2)
-    large = np.concatenate(list(ends), axis=1)
-    small = squares_at_records(counts)
-    for focus in (0.0, 0.2, 1.0):
-        made = Mosaic(epsilon=0.5, focus=focus, inside="uniform")
-        drawn = [made.release(matrix, rng=seed).density() for seed in range(6)]
-        errors.append([
-            np.mean([off_by(each, counts, boxes) for each in drawn]) for boxes in (small, large)
-        ])  # fmt: skip
-    at_records, over_regions = np.transpose(errors)
-    assert np.all(np.diff(at_records) < 0), errors
-    assert np.all(np.diff(over_regions) > 0), errors
-
-
-@pytest.mark.parametrize("focus", [-0.01, 1.01, float("nan"), "blocks"])
-def test_a_focus_outside_of_its_range_is_refused_in_a_sentence(focus):
-    with pytest.raises(InputError, match=r"^Made for is .*: give a number, 0 to 1\.$"):
-        Mosaic(focus=focus)
 
 
 @pytest.mark.parametrize("version", ["format-1", "format-2"])

@@ -24,7 +24,6 @@ from explorer.releases.units import to_units
 from explorer.testing import NoNoise
 from explorer.testing.counts import counted
 from explorer.trips.matrix import TripMatrix
-from explorer.views.series import style_of
 
 GRIDS = [EUG, EBP, MKM]
 
@@ -122,16 +121,6 @@ def test_every_part_has_one_draw_with_the_rest(kind, axes: int) -> None:
         assert set(release.lower[:, axis].tolist()) == edges
 
 
-@pytest.mark.parametrize("kind", GRIDS)
-def test_nobody_and_a_negative_total_make_one_part_or_few(kind) -> None:
-    for seed in range(5):
-        empty = counted(np.zeros((4, 4, 4, 4), dtype=np.int64))
-        release = kind(epsilon=0.01).release(empty, rng=seed)
-        total = release.tree.draws[0, release.tree.stages.index("total")]
-        if total <= 0:
-            assert release.n_leaves == 1  # MKM counts it as 3: 1.4 parts
-
-
 def test_too_many_parts_are_refused_in_one_sentence_and_their_total_stays_booked(tmp_path) -> None:
     # Ten million parts are possible in a preview, a release has at most four.
     crowd = TripMatrix([[0, 0, 0, 0], [50, 3, 60, 9]], [600_000, 50_000], trips(1, 64).domain)
@@ -170,9 +159,3 @@ def test_menus_of_maps_keep_their_mechanisms() -> None:
     for kind in trip_mechanisms().values():
         assert explorer.mechanism(kind.key) is kind
         assert getattr(explorer, kind.__name__) is kind
-
-
-def test_no_two_mechanisms_of_trips_look_alike() -> None:
-    styles = [style_of(kind) for kind in trip_mechanisms().values()]
-    assert len({(each.marker, each.filled) for each in styles}) == len(styles)
-    assert len({(each.colour, each.dash) for each in styles}) == len(styles)

@@ -68,12 +68,11 @@ def test_regions_of_other_boxes_with_real_ids(desk: Curator) -> None:
 
 
 def test_regions_that_say_something_else_each_time(desk: Curator) -> None:
-    cells = sixteenths(desk)
-
     class Everywhere(Regions):
         lower = property(lambda _: np.tile(EDGES[0], (16, 1)))
         upper = property(lambda _: np.tile(EDGES[1], (16, 1)))
 
+    cells = sixteenths(desk)
     whole_map_of_each(desk, Everywhere(cells.ids, cells.book))
 
 
@@ -117,24 +116,22 @@ def test_accounts_cannot_be_paid_back(desk: Curator) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lower", "upper"),
+    "boxes",
     [
-        ([[0, 0], [0, 0]], [[8, 8], [8, 8]]),  # twice the whole
-        ([[0, 0], [4, 0]], [[5, 8], [8, 8]]),  # a row in both
-        ([[0, 0], [5, 0]], [[4, 8], [8, 8]]),  # a row in neither
-        ([[0, 0], [4, 0]], [[4, 8], [9, 8]]),  # outside
-        ([[-1, 0], [4, 0]], [[4, 8], [8, 8]]),
-        ([[0, 0], [0, 4], [4, 0]], [[4, 4], [4, 8], [8, 9]]),  # as many cells, elsewhere
-        ([[0, 0], [4, 0], [4, 0]], [[4, 8], [8, 8], [4, 8]]),  # one of no cells
-        ([[0, 0], [8, 8]], [[8, 8], [0, 0]]),  # inside out
+        [[0, 0, 8, 8], [0, 0, 8, 8]],  # twice the whole
+        [[0, 0, 5, 8], [4, 0, 8, 8]],  # a row in both
+        [[0, 0, 4, 8], [5, 0, 8, 8]],  # a row in neither
+        [[0, 0, 4, 8], [4, 0, 9, 8]],  # outside
+        [[-1, 0, 4, 8], [4, 0, 8, 8]],
+        [[0, 0, 4, 4], [0, 4, 4, 8], [4, 0, 8, 9]],  # as many cells, elsewhere
+        [[0, 0, 4, 8], [4, 0, 8, 8], [4, 0, 4, 8]],  # one of no cells
+        [[0, 0, 8, 8], [8, 8, 0, 0]],  # inside out
     ],
 )
-def test_children_that_do_not_tile_their_parent(
-    desk: Curator, lower: list[list[int]], upper: list[list[int]]
-) -> None:
-    root = desk.open()
+def test_children_that_do_not_tile_their_parent(desk: Curator, boxes: list[list[int]]) -> None:
+    root, corners = desk.open(), np.array(boxes)
     with pytest.raises(ValueError, match="tile"):
-        root.divide(np.array([len(lower)]), np.array(lower), np.array(upper))
+        root.divide(np.array([len(boxes)]), corners[:, :2], corners[:, 2:])
     # Nothing has happened: the region can still be measured.
     assert desk.count(root, 1, "total")[0] == city((8, 8), 500).total
 
@@ -172,19 +169,14 @@ def test_coefficients_of_a_part_would_be_those_of_the_whole(desk: Curator) -> No
 
 @pytest.mark.parametrize(
     ("axis", "position"),
-    [
-        (0, np.array([2, 99, 99, 99])[:1]),
-        (0, np.array([2, 2, 6])),
-        (np.array([0, 1]), np.array([2, 2, 6, 6])),
-        (0, np.array([np.nan, 2, 6, 6])),
-        (0, np.array([2.5, 2.5, 6.5, 6.5])),
-        (0.0, np.array([2, 2, 6, 6])),
-    ],
-)
+    [(0, [2]), (0, [2, 2, 6]), ([0, 1], [2, 2, 6, 6]), (0, [np.nan, 2, 6, 6]),
+     (0, [2.5, 2.5, 6.5, 6.5]), (0.0, [2, 2, 6, 6])],
+)  # fmt: skip
 def test_cuts_that_are_not_one_for_each_region(desk: Curator, axis, position) -> None:
     quarters = desk.open().grid(2)
+    axis = np.array(axis) if isinstance(axis, list) else axis
     with pytest.raises(ValueError, match="for each of the 4 regions"):
-        quarters.split(axis, position)
+        quarters.split(axis, np.array(position))
     children = quarters.split(0, np.array([2, 2, 6, 6]))
     assert int(children.cells.sum()) == 64
 
@@ -213,17 +205,10 @@ def test_a_tree_too_large_for_any_memory_is_one_sentence() -> None:
         curator.open().grid(100)
 
 
-class Unequal(int):
-    """A number that is larger than nothing and smaller than nothing."""
-
-    def __gt__(self, _other):
-        return False
-
-    def __lt__(self, _other):
-        return False
-
-
 def test_a_pass_whose_limit_compares_as_it_likes(desk: Curator) -> None:
+    class Unequal(int):
+        __gt__ = __lt__ = lambda *_: False
+
     with pytest.raises(BudgetExceeded):
         desk.open(Unequal(16 * EPSILON))
     assert desk.open(Unequal(5)).book.limit == 5
@@ -231,23 +216,13 @@ def test_a_pass_whose_limit_compares_as_it_likes(desk: Curator) -> None:
 
 @pytest.mark.parametrize(
     ("axis", "position"),
-    [
-        # A list of axes would cut each slab its own way: the first and the last would overlap.
-        (np.array([0, 1]), [4, 4]),
-        (2, [3, 6]),
-        (-1, [3, 6]),
-        (0.0, [3, 6]),
-        (0, [6, 3]),
-        (0, [3, 3]),
-        (0, [0, 4]),
-        (0, [4, 8]),
-        (0, [4]),
-        (0, [[3], [6]]),
-        (0, [3, 2**63 - 1]),
-    ],
-)
+    # A list of axes would cut each slab its own way: the first and the last would overlap.
+    [([0, 1], [4, 4]), (2, [3, 6]), (-1, [3, 6]), (0.0, [3, 6]), (0, [6, 3]), (0, [3, 3]),
+     (0, [0, 4]), (0, [4, 8]), (0, [4]), (0, [[3], [6]]), (0, [3, 2**63 - 1])],
+)  # fmt: skip
 def test_slabs_that_would_not_tile_their_region(desk: Curator, axis, position) -> None:
     root = desk.open()
+    axis = np.array(axis) if isinstance(axis, list) else axis
     with pytest.raises(ValueError, match=r"axis|axes|cut"):
         root.slice(axis, np.array([3]), np.array(position))
     assert int(root.slice(1, np.array([3]), np.array([3, 6])).cells.sum()) == 64
@@ -267,46 +242,33 @@ def test_numbers_of_children_whose_sum_wraps_round(desk: Curator, more: int) -> 
 @pytest.mark.parametrize(
     ("parts", "about"),
     [
-        ([9], {}),  # slabs beyond the region, whose figures would be those of other memory
-        ([20], {}),
-        ([0], {}),
-        ([-3], {}),
-        ([2.5], {}),
-        ([np.nan], {}),
+        # Slabs beyond the region, whose figures would be those of other memory.
+        *(([parts], {}) for parts in (9, 20, 0, -3, 2.5, np.nan)),
         ([3, 3], {}),
-        ([3], {"axis": -1}),
-        ([3], {"axis": 2}),
-        ([3], {"axis": [0, 1]}),
-        ([3], {"candidates": 0}),
-        ([3], {"candidates": -3}),
-        ([3], {"candidates": 2.5}),
+        *(([3], {"axis": axis}) for axis in (-1, 2, [0, 1])),
+        *(([3], {"candidates": number}) for number in (0, -3, 2.5)),
     ],
 )
 def test_cuts_of_parts_that_a_region_has_not(desk: Curator, parts, about) -> None:
     root = desk.open()
-    asked = {"axis": 0, **about}
     with pytest.raises(ValueError, match=r"slab|axis|axes|one whole|candidates"):
-        desk.partition(root, parts=np.array(parts), units=1000, **asked)
+        desk.partition(root, parts=np.array(parts), units=1000, **{"axis": 0, **about})
     assert desk.spent == 0
 
 
-class TwoFaced(np.ndarray):
-    """Axes that are others when they are looked up one by one."""
-
-    def __getitem__(self, _which):
-        return np.array([1])
-
-
 def test_axes_that_change_between_two_looks(desk: Curator) -> None:
+    class TwoFaced(np.ndarray):
+        def __getitem__(self, _which):
+            return np.array([1])
+
     part = desk.open().split(0, np.array([3])).select(np.array([True, False]))
     axis = np.array([0]).view(TwoFaced)
     assert desk.cut(part, axis, 1000, "all cuts")[0] in (1, 2)
     assert desk.median(part, axis, 1000)[0] in (1, 2)
     for wrong in (np.array([-1]), np.array([2]), np.array([0.0])):
-        with pytest.raises(ValueError, match=r"axis|axes"):
-            desk.cut(part, wrong, 1000)
-        with pytest.raises(ValueError, match=r"axis|axes"):
-            desk.median(part, wrong, 1000)
+        for ask in (desk.cut, desk.median):
+            with pytest.raises(ValueError, match=r"axis|axes"):
+                ask(part, wrong, 1000)
 
 
 def test_a_price_list_of_another_length(desk: Curator) -> None:

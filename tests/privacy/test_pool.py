@@ -62,22 +62,6 @@ def test_side_by_side_is_one_after_another_in_fewer_calls(kind) -> None:
     assert calls[1] < calls[0] / 2
 
 
-@pytest.mark.parametrize("kind", [HTF, Mosaic, PrivTree], ids=lambda kind: kind.key)
-def test_a_preview_is_the_same_with_and_without_the_pool(kind) -> None:
-    finer, units, found = maps(), to_units(0.7), []
-    # One that inherits is asked for every draw, and so goes to the pool.
-    for noise in (PreviewNoise(5), Counting(5)):
-        curator, areas = nation(finer, noise, units)
-        made = curator.forest(areas, finer, kind(epsilon=0.7).plan)
-        found.append((made, curator.ledger, curator.transcript(areas).spent))
-    (one, ledger, spent), (other, ledger_2, spent_2) = found
-    for left, right in zip(one, other, strict=True):
-        np.testing.assert_array_equal(left.value, right.value)
-        assert left.transcript.stages == right.transcript.stages
-    assert sorted(map(repr, ledger)) == sorted(map(repr, ledger_2))
-    np.testing.assert_array_equal(spent, spent_2)
-
-
 def test_what_one_cannot_pay_ends_all_before_it_is_drawn() -> None:
     finer, noise = maps(4), Counting(0)
     curator, areas = nation(finer, noise, 100)
@@ -180,3 +164,19 @@ def test_a_forest_inside_a_plan() -> None:
 
     assert side_by_side(Source(), [inner(0), inner(2), leaf(9)]) == [[0, 1], [2, 3], 9]
     assert calls == [5]
+
+
+@pytest.mark.parametrize("kind", [HTF, Mosaic, PrivTree], ids=lambda kind: kind.key)
+def test_a_preview_is_the_same_with_and_without_the_pool(kind) -> None:
+    finer, units, found = maps(), to_units(0.7), []
+    # One that inherits is asked for every draw, and so goes to the pool.
+    for noise in (PreviewNoise(5), Counting(5)):
+        curator, areas = nation(finer, noise, units)
+        made = curator.forest(areas, finer, kind(epsilon=0.7).plan)
+        found.append((made, curator.ledger, curator.transcript(areas).spent))
+    (one, ledger, spent), (other, ledger_2, spent_2) = found
+    for left, right in zip(one, other, strict=True):
+        np.testing.assert_array_equal(left.value, right.value)
+        assert left.transcript.stages == right.transcript.stages
+    assert sorted(map(repr, ledger)) == sorted(map(repr, ledger_2))
+    np.testing.assert_array_equal(spent, spent_2)

@@ -1,5 +1,7 @@
 """Regions and their book: tiling, accounts, refusals, any dimension."""
 
+from __future__ import annotations
+
 import pickle
 
 import numpy as np
@@ -7,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from explorer.privacy.accounts import Accounts, shown
 from explorer.privacy.regions import Boxes, Regions
 from explorer.releases.nodes import depths
 
@@ -51,13 +54,6 @@ def test_boxes_that_the_book_does_not_have_are_not_shown_from_its_room(ids):
     assert Regions(np.array([], dtype=np.int64), book).cells.tolist() == []
 
 
-def test_a_region_named_twice_is_refused():
-    book = Boxes((4, 4), 0, 100)
-    cells = book.root().grid(np.array([2, 2]))
-    with pytest.raises(ValueError, match="only once"):
-        book.named(cells.select(np.array([1, 1])).ids)
-
-
 @pytest.mark.parametrize("position", [0, 4])
 def test_a_cut_at_the_edge_is_refused(position):
     with pytest.raises(ValueError, match="strictly inside"):
@@ -96,16 +92,9 @@ def test_compiled_loops_enter_what_the_definitions_say(dimensions, data):
             low, extent = nodes.lower[i], nodes.shape[i]
             number = np.minimum(wanted, extent)
             for order, index in enumerate(np.ndindex(*number)):
-                key = int(nodes.keys[i]) + (order + 1) * 0x9E3779B97F4A7C15
-                expected.append(
-                    [
-                        *(low + np.array(index) * extent // number),
-                        *(low + (np.array(index) + 1) * extent // number),
-                        nodes.ids[i],
-                        nodes.spent[i],
-                        scrambled(key % 2**64),
-                    ]
-                )
+                key = scrambled((int(nodes.keys[i]) + (order + 1) * 0x9E3779B97F4A7C15) % 2**64)
+                edges = [low + (np.array(index) + end) * extent // number for end in (0, 1)]
+                expected.append([*edges[0], *edges[1], nodes.ids[i], nodes.spent[i], key])
         found = [children.lower, children.upper, children.parent, children.spent, children.keys]
         rows = zip(*(column.tolist() for column in found), strict=True)
         assert [[*low, *high, p, s, k] for low, high, p, s, k in rows] == expected
@@ -137,10 +126,9 @@ def test_large_levels_are_those_that_are_cut_and_paid_part_by_part(shape) -> Non
 def test_of_a_large_level_nothing_is_paid_or_cut_wrongly() -> None:
     book = Boxes((64, 64), 0, 100)
     cells = book.root().grid((64, 64))
-    with pytest.raises(ValueError, match="below 0"):
-        book.pay(cells.ids, np.broadcast_to(np.array([-1]), 4096))
-    with pytest.raises(ValueError, match="more than 2"):
-        book.pay(cells.ids, np.broadcast_to(np.array([2**61 + 1]), 4096))
+    for units, says in ((-1, "below 0"), (2**61 + 1, "more than 2")):
+        with pytest.raises(ValueError, match=says):
+            book.pay(cells.ids, np.broadcast_to(np.array([units]), 4096))
     assert not book.spent.any()
     for ids in (cells.ids[::-1], cells.ids + 1, cells.ids - 2, np.zeros(4096, dtype=np.int64)):
         with pytest.raises(ValueError, match=r"no such region|named only once|split"):
@@ -213,3 +201,56 @@ def test_given_boxes_are_children_like_any_others():
     for wrong in ([2], [3, 1], [-1]):
         with pytest.raises(ValueError, match="tile"):
             same.divide(np.array(wrong), lower[:2], upper[:2])
+
+
+def test_the_dearest_path_is_known_at_any_time() -> None:
+    book = Boxes((8, 8), 0, 100)
+    book.pay(np.array([0]), np.array([5]))
+    cells = book.root().halves()
+    assert book.most == 5
+    book.pay(cells.ids, np.array([1, 7, 0, 2]))
+    assert book.most == 12 == book.spent.max()
+    book.pay(cells.ids[:1], np.array([3]))
+    assert book.most == 12
+
+
+def test_what_was_handed_on_is_closed_and_no_parent() -> None:
+    book = Boxes((8, 8), 0, 100)
+    cells = book.root().halves()
+    book.hand_on(cells.ids[1:2])
+    assert book.is_split.tolist() == [True] + [False] * 4
+    for again in (book.hand_on, book.named):
+        with pytest.raises(ValueError, match="handed on"):
+            again(cells.ids)
+    with pytest.raises(ValueError, match="handed on"):
+        cells.halves()
+    book.pay_inside(2, 40)
+    book.pay_inside(2, 30)
+    assert book.spent.tolist() == [0, 0, 70, 0, 0]
+    assert book.most == 70
+    for number, units in ((2, -1), (1, 5), (0, 5)):
+        with pytest.raises(ValueError, match="only an inner curator"):
+            book.pay_inside(number, units)
+
+
+def test_passes_under_a_region_have_names_of_their_own() -> None:
+    outer = Boxes((4, 4), 0, 1).root().halves()
+    names = [int(key) for key in outer.keys]
+    names += [int(key) for key in outer.halves().keys]
+    for key in outer.keys:
+        names += [int(Accounts(name, 1, key).keys[0]) for name in range(3)]
+    assert len(set(names)) == len(names) == 4 + 16 + 12
+    assert Accounts(1, 1, outer.keys[2]).keys == Accounts(1, 1, outer.keys[2]).keys
+
+
+def test_what_is_shown_follows_and_cannot_be_written_to() -> None:
+    values = np.arange(6).reshape(3, 2)
+    seen = shown(values)
+    values[1, 1] = 9
+    assert seen[1, 1] == 9
+    for each in (seen, seen[1:], seen.reshape(-1), seen.T):
+        with pytest.raises(ValueError, match="read-only"):
+            each[...] = 0
+        with pytest.raises(ValueError, match="WRITEABLE"):
+            each.flags.writeable = True
+    assert shown(np.zeros((0, 2))).shape == (0, 2)

@@ -101,10 +101,3 @@ def test_totals_that_are_none(epsilon: object) -> None:
 def test_a_session_is_about_counts() -> None:
     with pytest.raises(InputError, match="count the points first"):
         Session(np.ones((4, 4)), 1)
-
-
-def test_a_class_says_nothing_of_what_may_be_spent() -> None:
-    session = Session(MATRIX, 1)
-    with pytest.raises(InputError, match=r"UG\(epsilon=0.25\)"):
-        session.release(UG)  # type: ignore[type-var]
-    assert session.left == 1

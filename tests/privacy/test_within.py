@@ -159,18 +159,6 @@ def test_inside_of_inside():
     assert sum(row.epsilon for row in desk.ledger) == pytest.approx(desk.spent / 10**12, rel=1e-12)
 
 
-def test_the_transcript_says_what_a_region_paid_inside():
-    desk = curator()
-    regions = quarters(desk)
-    inner = desk.within(regions[2], users(FINE))
-    cells = inner.open().grid(3)
-    inner.count(cells, 7, "cells")
-    inner.count(cells, 8, "cells")
-    record = desk.transcript(regions[2])
-    assert record.stages == ("areas", "inside: cells")
-    assert record.spent.tolist() == [[0, 0], [40, 0], [40, 0], [40, 15], [40, 0]]
-
-
 def test_any_plan_stays_within_epsilon():
     """Random nesting that takes whatever it is not refused; `spent` never falls, nor passes it."""
     for seed in range(20):

@@ -7,7 +7,6 @@ from explorer import HTF, FrequencyMatrix, Mosaic, QuadTree
 from explorer.privacy.noise import PreviewNoise
 from explorer.releases import inference
 from explorer.releases.empty_or_not import infer
-from explorer.releases.two_parts import ROOM
 from tests.helpers import city, run
 
 
@@ -49,18 +48,6 @@ def test_where_nothing_is_in_doubt_it_is_least_squares(mechanism):
     )
 
 
-def test_families_alike_come_out_alike_in_whatever_block_they_are_weighed():
-    families, draws = 2 * ROOM, np.array([-3.0, 2.0, 9.0, 40.0])
-    parent = np.concatenate([[-1], np.zeros(families, int), np.repeat(1 + np.arange(families), 4)])
-    depth = np.minimum(np.arange(len(parent)), 1) + (parent > 0)
-    above, precision = np.zeros(1 + families), np.full(4 * families, 0.1)
-    noisy, known = np.append(above, np.tile(draws, families)), np.append(above, precision)
-    value = infer(parent, depth, noisy, known, np.tile(draws, families), 1 / precision)
-    found = value[1 + families :].reshape(-1, 4)
-    np.testing.assert_allclose(found, np.broadcast_to(found[0], found.shape), rtol=1e-12)
-    assert np.all(np.diff(found[0]) > 0)
-
-
 def test_empty_parts_of_a_map_come_out_nearly_empty():
     counts = np.zeros((64, 64), dtype=np.int64)
     counts[8:12, 40:44] = 500
@@ -74,13 +61,6 @@ def test_empty_parts_of_a_map_come_out_nearly_empty():
             [np.abs(release.counts[release.counts < 250]).sum() for release in drawn]
         )
     assert off["empty or not"] < 0.1 * off["least squares"]
-
-
-def test_nodes_without_a_leafs_draw_are_refused():
-    _, curator = run(QuadTree(1.0, height=2), city((8, 8), 100), PreviewNoise(1))
-    record = curator.transcript()
-    with pytest.raises(ValueError, match="never measured"):
-        inference.empty_or_not(record, stages=["no such stage"])
 
 
 def test_a_doubtful_node_weighs_as_much_as_it_would_as_a_leaf():

@@ -1,12 +1,17 @@
 """Least squares on trees against a dense solver, AG's closed form, and balance."""
 
+from __future__ import annotations
+
 import numpy as np
 import pytest
+from scipy import integrate, stats
 
-from explorer import AG, HTF
+from explorer import AG, HTF, UG, PrivTree, QuadTree
 from explorer.cities import madeup
 from explorer.privacy.noise import PreviewNoise
 from explorer.releases import inference
+from explorer.releases.forms import Family
+from explorer.releases.split_inference import SPIKE, share
 from explorer.releases.transcript import Measurement, Transcript
 from tests.helpers import city, run
 
@@ -61,14 +66,6 @@ def test_two_passes_solve_weighted_least_squares(seed):
         below[there] * root_weight[:, None], draws[there] * root_weight, rcond=None
     )[0]
     assert estimate.value == pytest.approx(below @ leaves, rel=1e-9)
-
-
-def test_children_add_up_to_their_parents():
-    release, _ = run(HTF(epsilon=0.5, inference="least squares"), city(), PreviewNoise(1))
-    tree = release.tree
-    sums = np.bincount(tree.parent[1:], tree.value[1:], minlength=len(tree))
-    inner = tree.fan_out > 0
-    assert sums[inner] == pytest.approx(tree.value[inner], rel=1e-9, abs=1e-6)
 
 
 def moved(draw, weight, noise):
@@ -154,3 +151,190 @@ def test_shares_are_held_back_only_near_the_threshold():
     # e = .1 and R = .9 of the budget: as a leaf its first draw would have weighed .01 / .82.
     assert shares(near) == pytest.approx([0.01 / 0.82, 1, 1])
     assert shares(far).tolist() == [1, 1, 1]
+
+
+def covariance(parent: np.ndarray, precision: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Covariance of the leaves after least squares, and which nodes are leaves."""
+    leaf = np.bincount(parent[1:], minlength=len(parent)) == 0
+    below = np.zeros((len(parent), len(parent)))
+    for node in np.flatnonzero(leaf):
+        above = node
+        while above >= 0:
+            below[above, node] = 1
+            above = parent[above]
+    design = below[:, leaf]
+    return np.linalg.inv(design.T @ np.diag(precision) @ design), leaf
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_any_form_has_the_variance_of_the_normal_equations(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 30))
+    parent = np.array([-1, *(int(rng.integers(0, i)) for i in range(1, n))])
+    leaf = np.bincount(parent[1:], minlength=n) == 0
+    precision = np.where(leaf | (rng.random(n) < 0.5), rng.uniform(0.1, 5, n), 0.0)
+    cov, leaf = covariance(parent, precision)
+    family = Family(parent, precision)
+    weights = rng.normal(size=(5, n))
+    wanted = np.einsum("mi,ij,mj->m", weights[:, leaf], cov, weights[:, leaf])
+    np.testing.assert_allclose(family.variance(weights), wanted, rtol=1e-9)
+    totals = np.array(
+        [[float(_is_in(parent, node, each)) for each in range(n)] for node in range(n)]
+    )
+    np.testing.assert_allclose(family.final, family.variance(totals), rtol=1e-9)
+
+
+def _is_in(parent: np.ndarray, above: int, node: int) -> bool:
+    while node >= 0:
+        if node == above:
+            return True
+        node = int(parent[node])
+    return False
+
+
+def test_forms_inside_leaves_are_leaves_of_a_finer_tree() -> None:
+    """Halving a leaf by hand, and handing in its q and c, is the same."""
+    whole = Family(np.array([-1, 0, 0]), np.array([0.5, 1.0, 2.0]))
+    fine = Family(np.array([-1, 0, 0, 1, 1]), np.array([0.5, 0.25, 2.0, 1.5, 1.5]))
+    assert fine.variances[0][1] == pytest.approx(1 / (0.25 + 0.75))
+    q, c, b = 1 / 1.5, 1 / 1.5, 2 / 1.5
+    s = 1 / 0.25
+    form, shared = np.zeros((2, 1, 3))
+    form[0, 1], shared[0, 1] = q - c**2 / (b + s), c * s / (b + s)
+    wanted = fine.variance([[0, 0, 0, 1, 0]])
+    np.testing.assert_allclose(whole.joined(form, shared), wanted)
+
+
+def by_quadrature(z1, v1, z2, v2, t, rho=0.5):
+    """Posterior mean of x under the mixture prior, integrated numerically."""
+
+    def likelihood(x):
+        return stats.norm.pdf(z1, x, np.sqrt(v1)) * stats.norm.pdf(z2, t - x, np.sqrt(v2))
+
+    points = [np.clip(z1, 0, t), np.clip(t - z2, 0, t)]
+    mass = integrate.quad(likelihood, 0, t, points=points, limit=200)[0]
+    moment = integrate.quad(lambda x: x * likelihood(x), 0, t, points=points, limit=200)[0]
+    slab = (1 - 2 * SPIKE) / t
+    at_0, at_t = 2 * SPIKE * (1 - rho) * likelihood(0), 2 * SPIKE * rho * likelihood(t)
+    return (t * at_t + slab * moment) / (at_0 + at_t + slab * mass)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        (3.0, 4.0, 5.0, 9.0, 10.0),
+        (-2.0, 4.0, 12.0, 1.0, 10.0),
+        (0.5, 100.0, 0.5, 100.0, 3.0),
+        (40.0, 25.0, 61.0, 16.0, 100.0),
+        (9.0, 2.0, 1.0, 2.0, 10.0),
+    ],
+)
+def test_share_is_the_posterior_mean(case):
+    assert share(*case, SPIKE) == pytest.approx(by_quadrature(*case), rel=1e-6)
+
+
+@pytest.mark.parametrize("rho", [0.001, 0.3, 0.9])
+@pytest.mark.parametrize(
+    "case", [(3.0, 4.0, 5.0, 9.0, 10.0), (0.5, 100.0, 0.5, 100.0, 3.0), (9.0, 2.0, 1.0, 2.0, 10.0)]
+)
+def test_share_expects_what_it_is_told_to(case, rho):
+    assert share(*case, SPIKE, rho) == pytest.approx(by_quadrature(*case, rho), rel=1e-6)
+
+
+def test_share_stays_inside_and_is_symmetric():
+    rng = np.random.default_rng(1)
+    for _ in range(2000):
+        z1, z2 = rng.normal(0, 100, 2)
+        v1, v2 = rng.uniform(0.1, 500, 2)
+        t = rng.exponential(50)
+        rho = rng.uniform()
+        x = share(z1, v1, z2, v2, t, SPIKE, rho)
+        assert 0 <= x <= t
+        other = share(z2, v2, z1, v1, t, SPIKE, 1 - rho)
+        assert x + other == pytest.approx(t, abs=1e-6 * t + 1e-9)
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        UG(epsilon=0.1, inference="split"),
+        AG(epsilon=0.1, inference="split"),
+        QuadTree(epsilon=0.1, inference="split"),
+        HTF(epsilon=0.1, inference="split"),
+        PrivTree(epsilon=0.1, inference="split"),
+    ],
+)
+def test_split_inference_is_non_negative_and_adds_up(mechanism):
+    release, _ = run(mechanism, city((40, 33)), PreviewNoise(5))
+    tree = release.tree
+    assert np.all(tree.value >= 0)
+    sums = np.bincount(tree.parent[1:], tree.value[1:], minlength=len(tree))
+    inner = tree.fan_out > 0
+    assert sums[inner] == pytest.approx(tree.value[inner], rel=1e-9, abs=1e-6)
+    assert not release.answer([[0, 0, 3, 3]]).sd_exact
+
+
+def small_transcript(*measurements: Measurement) -> Transcript:
+    """A root with two children, the second with two of its own."""
+    parent = np.array([-1, 0, 0, 2, 2])
+    boxes, spent = np.zeros((5, 2), dtype=np.int64), np.zeros((5, 1), dtype=np.int64)
+    leaf = np.array([False, True, False, True, True])
+    return Transcript(boxes, boxes + 1, parent, leaf, ("a",), spent, measurements)
+
+
+def measured(stage: str, ids: list[int], values: list[int], variances: list[float]) -> Measurement:
+    return Measurement(stage, np.array(ids), np.array(values), np.array(variances))
+
+
+def test_depth_counts_the_splits_above() -> None:
+    assert small_transcript().depth.tolist() == [0, 1, 1, 2, 2]
+
+
+def test_draws_of_one_node_are_averaged_by_precision() -> None:
+    one = measured("a", [0, 1, 3], [10, 7, 5], [2.0, 2.0, 4.0])
+    other = measured("b", [1, 4], [1, 8], [1.0, 0.0])
+    value, precision = small_transcript(one, other).counts()
+    assert precision[:4] == pytest.approx([0.5, 1.5, 0, 0.25])
+    assert value == pytest.approx([10, (7 / 2 + 1) / 1.5, 0, 5, 8])
+    value, precision = small_transcript(one, other).counts(["b"])
+    assert value == pytest.approx([0, 1, 0, 0, 8])
+    assert precision[[0, 2, 3]].tolist() == [0, 0, 0]
+
+
+def test_draws_in_their_order_are_read_as_those_in_any_other() -> None:
+    """To the last bit: nodes that are drawn once need no sums."""
+    rng = np.random.default_rng(1)
+    number, leaf = 500, np.ones(500, dtype=bool)
+    parent = np.r_[-1, np.zeros(number - 1, dtype=np.int64)]
+    boxes, spent = np.zeros((number, 2), dtype=np.int64), np.zeros((number, 1), dtype=np.int64)
+    where = (
+        np.arange(3, 40),
+        np.array([40]),
+        np.arange(60, 200, 3),
+        np.arange(201, 400),
+        np.arange(0),
+    )
+    each = rng.choice([0.1, 0.3, 0.0], 199)
+    alike = [
+        np.broadcast_to(np.array([one]), len(ids))
+        for one, ids in zip([0.7, 3.1, 1 / 3], where, strict=False)
+    ]
+    draws = [
+        Measurement("a", ids, rng.integers(-90, 90, len(ids)), variances)
+        for ids, variances in zip(where, [*alike, each, np.empty(0)], strict=True)
+    ]
+    made = [
+        Transcript(boxes, boxes + 1, parent, leaf, ("a",), spent, tuple(order)).counts()
+        for order in (draws, draws[::-1])
+    ]
+    for one, other in zip(*made, strict=True):
+        assert one.tobytes() == other.tobytes()
+    assert np.count_nonzero(made[0][1]) == 37 + 1 + 47 + 199
+
+
+def test_reading_counts_leaves_the_record_alone() -> None:
+    record = small_transcript(measured("a", [0, 1], [10, 7], [2.0, 2.0]))
+    first, precision = record.counts()
+    first[:], precision[:] = -1, -1
+    assert record.counts()[0].tolist() == [10, 7, 0, 0, 0]
+    assert record.measurements[0].values.tolist() == [10, 7]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from explorer import AG, FrequencyMatrix
 from explorer.mechanisms.grids import guideline_2, where_guideline_2_begins
+from explorer.releases.nodes import MANY
 from explorer.releases.own_weight import ratio_of, without_own_pull
+from explorer.releases.units import UNITS_PER_EPSILON, laplace_variance
 
 
 @pytest.mark.parametrize("q", [0.02, 0.3, 0.9, 0.99])
@@ -26,20 +27,6 @@ def test_the_pull_of_any_steps_is_gone_for_every_true_count(q, count):
     if q == 0.99:
         # There is something to be cured.
         assert abs(pulled) > 0.1
-
-
-@pytest.mark.parametrize("q", [0.3, 0.9, 0.99])
-def test_no_average_is_moved_further_than_the_noise_is_wide(q):
-    # All steps together are at most 1, and each moves by its part of 2 q / (1 - q^2).
-    rng = np.random.default_rng(1)
-    thresholds = np.sort(rng.choice(300, 7, replace=False))
-    weights = np.sort(rng.uniform(0.1, 1.0, 8))
-    draws = np.arange(-300.0, 600.0)
-    weight = weights[np.searchsorted(thresholds, draws, side="right")]
-    moved = without_own_pull(draws, thresholds, weights, 2 * q / (1 - q) ** 2)
-    by = weight * (draws - moved)
-    assert (by >= 0).all(), "a growing weight pulls upwards"
-    assert by.max() <= (weights[-1] - weights[0]) * 2 * q / (1 - q**2)
 
 
 def test_a_weight_that_never_changes_moves_nothing():
@@ -64,19 +51,18 @@ def test_guideline_2_begins_where_it_is_said_to(epsilon, c2):
     assert (guideline_2(begins - 1, epsilon, c2) < parts).all()
 
 
-def test_cells_of_uneven_sides_have_weights_of_their_own():
-    # 3 x 3 coarse cells of 13 x 22 cells have four shapes, and each of nine totals is unbiased.
-    counts = np.random.default_rng(0).poisson(1.5, (13, 22))
-    edges = [np.arange(3) * side // 3 for side in counts.shape]
-    true = np.add.reduceat(np.add.reduceat(counts, edges[0], axis=0), edges[1], axis=1).ravel()
-    mechanism, matrix = (
-        AG(epsilon=0.3, first_size=3, c2=0.5),
-        FrequencyMatrix.from_array(counts).prepare(),
-    )
-    found = []
-    for seed in range(600):
-        tree = mechanism.release(matrix, rng=seed).tree
-        found.append(tree.value[tree.parent == 0])
-    error = np.mean(found, axis=0) - true
-    # Nine at once: 4 standard errors.
-    assert (np.abs(error) < 4 * np.std(found, axis=0) / np.sqrt(len(found))).all()
+def one_by_one(units: np.ndarray, sensitivity: int) -> np.ndarray:
+    """The documented formula."""
+    half = units / (2.0 * UNITS_PER_EPSILON * sensitivity)
+    return 0.5 / np.sinh(np.minimum(half, 300.0)) ** 2
+
+
+@pytest.mark.parametrize("number", [0, 1, MANY, MANY + 1, 5 * MANY])
+@pytest.mark.parametrize("length", [1, 7, 10**6])
+def test_runs_of_equal_budgets(number: int, length: int) -> None:
+    rng = np.random.default_rng(3)
+    units = np.repeat(rng.integers(1, 10**13, number // length + 1), length)[:number]
+    units.flags.writeable = False
+    np.testing.assert_array_equal(laplace_variance(units, 3), one_by_one(units, 3))
+    alike = np.broadcast_to(np.int64(7 * 10**10), number)
+    np.testing.assert_array_equal(laplace_variance(alike, 3), one_by_one(alike, 3))

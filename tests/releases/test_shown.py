@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 
 import numpy as np
 import pytest
@@ -45,17 +44,6 @@ def test_a_figure_shows_each_column_where_it_lies(release) -> None:
         pyplot.close(axes.figure)
 
 
-def test_a_figure_draws_into_axes_and_edges_of_leaves(release) -> None:
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots()
-    assert release.plot(axes) is axes
-    (edges,) = axes.collections
-    assert len(edges.get_paths()) == release.n_leaves
-    assert axes.images[0].get_array().min() > 0
-    pyplot.close(figure)
-
-
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [({"column": "true"}, "no column 'true'"), ({"scale": "sqrt"}, "no scale 'sqrt'")],
@@ -81,13 +69,6 @@ def test_an_array_has_the_density_at_its_places(release) -> None:
     assert array.attrs["epsilon"] == 1
     assert array.attrs["preview"] is True
     assert float(array.sum()) == pytest.approx(release.total)
-
-
-def test_other_tools_read_its_geometry(release) -> None:
-    read = json.loads(json.dumps(release.__geo_interface__))
-    assert len(read["features"]) == release.n_leaves
-    lon, lat = shapely.geometry.shape(read["features"][0]["geometry"]).centroid.coords[0]
-    assert (round(lon), round(lat)) == (13, 52)
 
 
 def test_the_card_says_what_it_is_and_escapes_names(release) -> None:

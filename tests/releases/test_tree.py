@@ -1,5 +1,7 @@
 """Answers and their noise on trees, against dense linear algebra and brute force."""
 
+from __future__ import annotations
+
 import pickle
 from dataclasses import replace
 
@@ -7,9 +9,10 @@ import numpy as np
 import pytest
 
 from explorer import AG, HTF, UG, Identity, QuadTree, Uniform
+from explorer.releases.checks import check_tree, children_tile
 from explorer.releases.overlap import cut_leaves, spread_exactly
 from explorer.releases.tree import Tree
-from tests.helpers import NoNoise, city, run
+from tests.helpers import city
 
 MECHANISMS = [
     Identity(epsilon=0.5),
@@ -145,13 +148,6 @@ def test_claimed_noise_is_the_noise_over_many_draws(mechanism):
     assert spread == pytest.approx(answers[0].sd, rel=0.22)
 
 
-def test_answers_are_additive():
-    release, _ = run(HTF(epsilon=1, inference="least squares"), city(), NoNoise())
-    parts = [[0, 0, 30.5, 64], [30.5, 0, 64, 20], [30.5, 20, 64, 64]]
-    whole = release.answer([[0, 0, 64, 64]]).value[0]
-    assert release.answer(parts).value.sum() == pytest.approx(whole)
-
-
 def test_tables_are_made_when_asked_for_and_go_along_to_what_is_made_from_a_tree() -> None:
     release = HTF(epsilon=1, height=6).release(city(), rng=3)
     tree = release.tree
@@ -165,3 +161,81 @@ def test_tables_are_made_when_asked_for_and_go_along_to_what_is_made_from_a_tree
     again = pickle.loads(pickle.dumps(tree))
     np.testing.assert_array_equal(again.draws, tree.draws)
     assert again.mean_path_spent.tolist() == mean.tolist()
+
+
+def test_a_hair_less_than_a_leaf_is_not_the_leaf() -> None:
+    tree = Uniform(epsilon=1.0).release(city((4, 4), 100), rng=1).tree
+    inside, cut = cut_leaves(tree, np.array([[0, 0], [4, np.nextafter(4, 0)]]))
+    assert (inside, cut.tolist()) == (0, [0])
+    assert cut_leaves(tree, np.array([[0, 0], [4.0, 4.0]])) == (1, pytest.approx([]))
+
+
+def test_beside_the_map_nothing_is_touched() -> None:
+    tree = HTF(epsilon=1.0).release(city(), rng=1).tree
+    inside, cut = cut_leaves(tree, np.array([[-9.0, -9], [-1, 70]]))
+    assert inside == len(cut) == 0
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=len)
+def test_divided_domains_of_any_dimension_are_taken(shape: tuple[int, ...]) -> None:
+    for seed in range(5):
+        tree = random_tree(np.random.default_rng(seed), shape)
+        # Random trees are split in any order; files have siblings side by side, as these do.
+        check_tree(tree, shape)
+
+
+def four(boxes: list[list[list[int]]]) -> tuple[np.ndarray, ...]:
+    """A square of 4 x 4 cells and its children."""
+    every = np.array([[[0, 0], [4, 4]], *boxes])
+    return every[:, 0], every[:, 1], np.array([-1] + [0] * len(boxes))
+
+
+def test_volumes_that_add_up_do_not_suffice() -> None:
+    tiles = [[[0, 0], [2, 4]], [[2, 0], [4, 2]], [[2, 2], [4, 4]]]
+    assert children_tile(*four(tiles))
+    # 8 + 4 + 4 cells as well: one box lies on another, and a corner is left out.
+    assert not children_tile(*four([tiles[0], tiles[1], tiles[1]]))
+    assert not children_tile(*four([[[0, 0], [2, 4]], [[1, 0], [3, 4]]]))
+    # A pinwheel without its middle, and with it.
+    pinwheel = [[[0, 0], [1, 3]], [[0, 3], [3, 4]], [[3, 1], [4, 4]], [[1, 0], [4, 1]]]
+    assert not children_tile(*four(pinwheel))
+    assert children_tile(*four([*pinwheel, [[1, 1], [3, 3]]]))
+    # Beyond the parent on one side, short of it on the other.
+    assert not children_tile(*four([[[1, 0], [5, 4]]]))
+    assert children_tile(*four([[[0, 0], [4, 4]]]))
+
+
+@pytest.mark.parametrize("shape", [(9, 14), (5, 7, 6), (4, 3, 5, 6)], ids=len)
+def test_every_moved_edge_is_noticed(shape: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(3)
+    tree = random_tree(rng, shape)
+    for node in range(1, len(tree)):
+        for edges in ("lower", "upper"):
+            for axis in range(len(shape)):
+                moved = getattr(tree, edges).copy()
+                moved[node, axis] += 1 if edges == "lower" else -1
+                changed = replace(tree, **{edges: moved})
+                assert not children_tile(changed.lower, changed.upper, tree.parent)
+
+
+def test_what_is_no_tree_says_why() -> None:
+    shape = (5, 7, 6)
+    tree = random_tree(np.random.default_rng(1), shape)
+
+    def changed(name: str, at: object, value: object) -> Tree:
+        array = getattr(tree, name).copy()
+        array[at] = value
+        return replace(tree, **{name: array})
+
+    for odd, said in [
+        (changed("parent", 0, 0), "no root"),
+        (changed("parent", 1, 5), "before their parents"),
+        (changed("parent", len(tree) - 1, 0), "side by side"),
+        (changed("lower", (0, 0), 1), "root is not the whole"),
+        (changed("upper", (1, 0), 99), "leaves the domain"),
+        (changed("precision", tree.leaves[0], 0.0), "never measured"),
+        (changed("value", 0, np.nan), "not a number"),
+        (replace(tree, lower=tree.lower[:, :2]), "not of this domain"),
+    ]:
+        with pytest.raises(ValueError, match=said):
+            check_tree(odd, shape)

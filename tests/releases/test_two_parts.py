@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from numba import njit
 from scipy import integrate, stats
 
 from explorer.releases import two_parts
+from explorer.releases.elementary import exp, log
 from explorer.releases.two_parts import (
     ALONE,
     ALONE_BELOW,
@@ -104,16 +106,6 @@ def test_a_node_is_the_mixture_of_three_cases(pair):
     assert together(*pair[1], *pair[0]) == pytest.approx((z, v, log_empty))
 
 
-def test_a_block_of_pairs_is_each_pair_by_itself():
-    rng = np.random.default_rng(3)
-    pairs = np.stack([rng.normal(3, 6, ROOM), rng.exponential(9, ROOM), -rng.exponential(40, ROOM)])
-    pairs = np.concatenate([pairs, rng.permuted(pairs, axis=1)]).T
-    work = laid_out(pairs)
-    two_parts.together(work, ROOM)
-    for j, pair in enumerate(pairs):
-        assert together(*pair) == tuple(work[[Z1 + j, V1 + j, L1 + j]])
-
-
 def test_likelihoods_of_empty_above_1_leave_no_numbers():
     for pair in ((3.0, 4.0, 900.0, 5.0, 9.0, -3.0), (3.0, 4.0, 800.0, 5.0, 9.0, 900.0)):
         z, v, log_empty = together(*pair)
@@ -141,3 +133,37 @@ def test_what_is_evident_of_a_total_is_not_weighed():
     assert not evident(10.0, 25.0, 400.0, 25.0, 420.0)[0]
     weighed = parted(100.0, 25.0, -60.0, 400.0, 25.0, -300.0, 520.0)
     assert weighed == pytest.approx((110.0, 1.0, 410.0, 1.0))
+
+
+@njit(error_model="numpy")
+def exponentials(x, found):
+    for i in range(len(x)):
+        found[i] = exp(x[i])
+
+
+@njit(error_model="numpy")
+def logarithms(x, found):
+    for i in range(len(x)):
+        found[i] = log(x[i])
+
+
+def of(function, x):
+    found = np.empty_like(x)
+    function(x, found)
+    return found
+
+
+@pytest.mark.parametrize("most", [708.0, 20.0, 1.0, 1e-3, 1e-12])
+def test_both_are_right_to_a_few_parts_in_ten_to_the_sixteen(most):
+    x = np.random.default_rng(1).uniform(-most, most, 100_000)
+    np.testing.assert_allclose(of(exponentials, x), np.exp(x), rtol=4e-16)
+    x = np.exp(x)
+    np.testing.assert_allclose(of(logarithms, x), np.log(x), rtol=7e-16)
+
+
+def test_ends_and_powers_of_two():
+    x = np.array([0.0, -708.1, -1e4, -1e300, -np.inf])
+    assert of(exponentials, x).tolist() == [1, 0, 0, 0, 0]
+    powers = np.ldexp(1.0, np.arange(-1022, 1024))
+    np.testing.assert_allclose(of(logarithms, powers), np.log(powers), rtol=4e-16)
+    assert of(logarithms, np.array([1.0])).tolist() == [0.0]

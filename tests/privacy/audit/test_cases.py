@@ -1,6 +1,7 @@
 """What an audit tries: possible, varied, repeatable, and often at a turning point."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -84,8 +85,6 @@ def test_outcomes_come_from_dice_or_are_chosen() -> None:
     assert kinds.pop("seeded") is PreviewNoise
     assert set(kinds) == {"still", "up", "down", "wild"}
     assert set(kinds.values()) == {Chosen}
-    from dataclasses import replace
-
     assert isinstance(replace(drawn(HTF, 1)[0], style="release").source, ReleaseNoise)
 
 

@@ -7,8 +7,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from explorer.privacy.audit import distributions
+from explorer.privacy.audit.bounds import (
+    clopper_pearson,
+    epsilon_bound,
+    primitive_bounds,
+)
 from explorer.privacy.noise import PreviewNoise
 from explorer.releases.units import to_units
 
@@ -63,7 +69,7 @@ def test_selection_is_permute_and_flip(costs: list[int], a: float) -> None:
     assert probabilities(costs, a) == pytest.approx(by_orders(costs, a), rel=1e-12)
 
 
-@pytest.mark.parametrize("n", [1, 2, 31, 32, 500])
+@pytest.mark.parametrize("n", [31, 32, 500])
 def test_probabilities_of_a_selection_add_up(n: int) -> None:
     costs = np.random.default_rng(n).integers(0, 50, n).tolist()
     for a in (0.001, 1.0, 20.0):
@@ -127,12 +133,10 @@ def test_noise_of_many_scales_becomes_uniform() -> None:
 
 
 @pytest.mark.statistical
-def test_shared_dice_are_seen_though_each_draw_is_right() -> None:
+def test_shared_noise_is_seen_though_each_draw_is_right() -> None:
     twice = np.repeat(noise(0.1)[:1000], 2)
-    rng = np.random.default_rng(5)
-    assert (
-        distributions.uniform_p_value(distributions.uniforms(twice, np.full(2000, 0.1), rng)) < 1e-9
-    )
+    u = distributions.uniforms(twice, np.full(2000, 0.1), np.random.default_rng(5))
+    assert distributions.uniform_p_value(u) < 1e-9
 
 
 def test_one_rare_choice_is_no_breach() -> None:
@@ -148,3 +152,62 @@ def test_one_rare_choice_is_no_breach() -> None:
     # Many of them are.
     seen[-40:] = 0
     assert distributions.selection_p_value(seen, costs, 7.9 / 2) < 1e-6
+
+
+def geometric(rng: np.random.Generator, epsilon: float, runs: int) -> np.ndarray:
+    p = 1 - np.exp(-epsilon)
+    return (rng.geometric(p, (runs, 1)) - rng.geometric(p, (runs, 1))).astype(float)
+
+
+@pytest.mark.parametrize(("hits", "runs"), [(0, 10), (3, 10), (10, 10), (500, 1000)])
+def test_clopper_pearson_is_the_exact_interval(hits: int, runs: int) -> None:
+    low, high = stats.binomtest(hits, runs).proportion_ci(0.99, "exact")
+    assert clopper_pearson(hits, runs, 0.01) == pytest.approx((low, high), abs=1e-12)
+
+
+@pytest.mark.statistical
+def test_bounds_stay_below_the_truth() -> None:
+    rng, epsilon = np.random.default_rng(1), 1.0
+    bounds = [
+        epsilon_bound(geometric(rng, epsilon, 2000), geometric(rng, epsilon, 2000) + 1, 0.02)
+        for _ in range(200)
+    ]
+    # 200 bounds, each too high with probability 0.02 at most: ten too many has p < 0.01.
+    assert sum(bound > epsilon for bound in bounds) <= 9
+    # Measured power: with a thousand runs a side the median bound is near 0.6.
+    assert np.median(bounds) > 0.4
+
+
+@pytest.mark.statistical
+def test_a_budget_doubled_is_seen() -> None:
+    rng = np.random.default_rng(2)
+    assert epsilon_bound(geometric(rng, 2, 20_000), geometric(rng, 2, 20_000) + 1, 1e-3) > 1.5
+
+
+def test_whichever_side_and_feature_gives_it_away() -> None:
+    rng = np.random.default_rng(3)
+    noise = rng.normal(size=(1000, 2))
+    same = np.zeros((1000, 1))
+    some = (rng.random((1000, 1)) < 0.4).astype(float)
+    one, other = np.hstack([noise, same]), np.hstack([noise[::-1], some])
+    assert epsilon_bound(one, other, 1e-3) > 3
+    assert epsilon_bound(other, one, 1e-3) > 3
+    assert epsilon_bound(one, one[::-1], 1e-3) == 0
+
+
+@pytest.mark.statistical
+def test_right_primitives_keep_their_epsilon_and_sharp_ones_do_not() -> None:
+    class Sharp(PreviewNoise):
+        """Noise for twice the budget."""
+
+        def laplace(self, values, sensitivity, units, keys, stage):
+            return super().laplace(values, sensitivity, 2 * units, keys, stage)
+
+        def lowest(self, costs, offsets, sensitivity, units, keys, stage):
+            return super().lowest(costs, offsets, sensitivity, 2 * units, keys, stage)
+
+    right = primitive_bounds(PreviewNoise(1), 50_000, 50_000, 1e-4)
+    assert set(right) == {"counts", "decisions", "choices"}
+    assert all(0.5 < bound <= 1 for bound in right.values())
+    sharp = primitive_bounds(Sharp(1), 50_000, 50_000, 1e-4)
+    assert all(bound > 1 for bound in sharp.values())

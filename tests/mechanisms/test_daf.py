@@ -10,7 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from explorer import DAFEntropy, DAFHomogeneity, InputError
+from explorer import (
+    DAFEntropy,
+    DAFHomogeneity,
+    Identity,
+    InputError,
+    Mosaic,
+    PrivTree,
+    QuadTree,
+    Uniform,
+)
 from explorer.inspection import decision
 from explorer.mechanisms import daf
 from explorer.privacy.noise import PreviewNoise
@@ -41,12 +50,18 @@ def test_it_keeps_the_promises_of_every_mechanism(check) -> None:
     check()
 
 
-@pytest.mark.parametrize("kind", [in_dimensions(kind, d) for kind in BOTH for d in (3, 6)])
+OTHERS = [in_dimensions(kind, d) for kind in BOTH for d in (3, 6)]
+OTHERS += [in_dimensions(kind, 4) for kind in (Identity, Uniform, QuadTree, PrivTree, Mosaic)]
+
+
+@pytest.mark.parametrize("kind", OTHERS)
 def test_other_dimensions_spend_epsilon_and_tile(kind) -> None:
-    checks = {each.name: each for each in mechanism_checks(kind)}
+    checks = {check.name: check for check in mechanism_checks(kind)}
     checks["every path spends exactly epsilon"]()
     checks["leaves tile odd maps"]()
     checks["without noise it is exact"]()
+    if kind.dimensions == (4,):
+        checks["an audit finds no breach"]()
 
 
 def test_budgets_are_the_references(reference_data) -> None:

@@ -13,7 +13,7 @@ from explorer.errors import InputError
 from explorer.grid.grid import Grid
 from explorer.mechanisms import AG, HTF, UG, Identity, Mechanism, all_mechanisms, trip_mechanisms
 from explorer.mechanisms.declared import documented, kind_of
-from explorer.mechanisms.forecast import _even, _placed, _town
+from explorer.mechanisms.forecast import _town
 from explorer.points.matrix import FrequencyMatrix
 from explorer.scenario.known import area_mechanisms
 from explorer.testing import mechanism_checks
@@ -83,17 +83,6 @@ def test_names_are_found_in_any_case(typed: str) -> None:
 
 
 GRID = Grid.around(13.4, 52.5, "20km", shape=(64, 48))
-
-
-@pytest.mark.parametrize("density", [_even(GRID), _town(GRID)])
-@pytest.mark.parametrize("number", [1, 3071, 1_000_003])
-def test_made_up_records_are_as_many_as_expected(density: np.ndarray, number: int) -> None:
-    placed = _placed(density, number)
-    assert placed.shape == GRID.shape
-    assert placed.sum() == number
-    assert placed.min() >= 0
-    # No cell is off its share by more than the rounding of two running sums.
-    assert np.abs(placed - density / density.sum() * number).max() <= 1 + 1e-6
 
 
 def test_where_the_partition_is_public_it_is_that_of_any_data() -> None:

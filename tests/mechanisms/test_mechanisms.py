@@ -101,12 +101,11 @@ def test_impossible_epsilons_are_refused_in_a_sentence(epsilon):
         explorer.HTF(epsilon=epsilon)
 
 
-def test_counts_of_other_dimensions_are_refused_in_a_sentence():
-    class Flat(explorer.Uniform):
-        title, dimensions = "Flat", (1, 3)
-
-    with pytest.raises(InputError, match="Flat takes counts of 1 or 3 dimensions, these have 2: "):
-        Flat().release([[1]], rng=1)
+@pytest.mark.parametrize("kind", [kind for kind in ALL if 4 not in kind.dimensions])
+def test_counts_of_other_dimensions_are_refused_in_a_sentence(kind):
+    trips = TripMatrix.from_coordinates([[1, 2, 3, 4]], [8, 8])
+    with pytest.raises(InputError, match=f"^{kind.title} takes counts of 2 dimensions, these have"):
+        kind().release(trips, rng=1)
 
 
 def test_the_base_class_has_no_plan():

@@ -1,60 +1,13 @@
-"""Mosaic: accuracy on boxes of all sizes, bias of the total, odd shapes, its focus, old files."""
-
-import itertools
-import json
+"""Mosaic: accuracy beside others, bias of the total, odd shapes, old files."""
 
 import numpy as np
 import pytest
 
 from explorer import Mosaic, Release
-from explorer.grid.sums import summed
 from explorer.inspection import decision
 from tests.golden import kept
 from tests.helpers import city
-from tests.mechanisms.test_reference import CITIES, METRICS, WORKLOADS, distance, errors
-
-
-def squares_at_records(counts):
-    """1,500 squares of 1 to 4 cells around records, as the study drew them: r0, r1, c0, c1."""
-    n, rng = len(counts), np.random.default_rng(20261122)
-    row, col = np.divmod(rng.choice(counts.size, 1500, p=counts.ravel() / counts.sum()), n)
-    side = rng.integers(1, 5, 1500)
-    low, left = (np.clip(at - side // 2, 0, n - side) for at in (row, col))
-    return np.stack([low, low + side, left, left + side], axis=1)
-
-
-def off_by(density, truth, boxes):
-    """Mean absolute error of boxes."""
-    r0, r1, c0, c1 = boxes.T
-    sums = summed(density - truth)
-    return np.abs(sums[r1, c1] - sums[r0, c1] - sums[r1, c0] + sums[r0, c0]).mean()
-
-
-@pytest.mark.statistical
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "seeds", "foci"),
-    [("checkin", 8, ("0.0", "0.2", "1.0")), ("sfcab1024", 3, ("0.2",)), ("uber1024", 3, ("0.2",))],
-)
-def test_boxes_of_all_sizes_are_as_good_as_in_the_study(load, reference_data, name, seeds, foci):
-    figures = json.loads(reference_data("mosaic/mosaic-2.json").read_text())["results"][name]
-    matrix, workload, _ = load(name)
-    asked = {
-        "small": squares_at_records(matrix.counts),
-        "random": workload["a_random"],
-        "square10": workload["b_sq10"],
-    }
-    distances = []
-    for epsilon, focus in itertools.product(("0.05", "0.2", "1.0"), foci):
-        made = Mosaic(epsilon=float(epsilon), focus=float(focus))
-        drawn = [made.release(matrix, rng=seed).density() for seed in range(seeds)]
-        for what, boxes in asked.items():
-            found = [off_by(density, matrix.counts, boxes) for density in drawn]
-            distances.append(distance(found, *figures[epsilon][focus][what]))
-    distances = np.array(distances)
-    # Of cells that hang together by their seeds, with Student's t of few degrees.
-    assert np.sum(distances > 3) <= 1, distances.round(1)
-    assert abs(np.median(distances)) < 1.5, distances.round(1)
+from tests.mechanisms.test_reference import CITIES, METRICS, WORKLOADS, errors
 
 
 @pytest.mark.statistical

@@ -53,12 +53,6 @@ def test_formulas_are_the_references(reference_data) -> None:
             assert found[key] == pytest.approx(value, abs=2e-6), (name, key)
 
 
-@pytest.mark.parametrize("asked", [None, 0.01, 1.0])
-@pytest.mark.parametrize("rule", [eug_parts, eug_parts_corrected])
-def test_a_map_gets_the_grid_of_guideline_1(rule, asked) -> None:
-    assert rule(40_000, 0.3, 2, asked) == pytest.approx(math.sqrt(40_000 * 0.3 / 10))
-
-
 @pytest.mark.parametrize("d", [2, 3, 4, 5, 6])
 def test_parts_minimise_the_error_that_the_paper_adds_up(d: int) -> None:
     total, epsilon = 400_000, 0.1

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from explorer.privacy.audit.distributions import laplace_p_value, selection_p_value
+from explorer.privacy.audit.distributions import laplace_p_value
 from explorer.privacy.noise import (
     PreviewNoise,
     ReleaseNoise,
@@ -27,27 +27,6 @@ def test_preview_noise_follows_discrete_laplace(epsilon, sensitivity):
     draws = PreviewNoise(5).laplace(zero, sensitivity, units, KEYS, "test")
     # A fixed seed: this either holds always or never; one in a thousand right samplers would fail.
     assert laplace_p_value(draws, epsilon / sensitivity) > 1e-3
-
-
-@pytest.mark.statistical
-@pytest.mark.parametrize(("epsilon", "sensitivity"), [(1.0, 1), (0.2, 3)])
-def test_release_noise_follows_discrete_laplace(epsilon, sensitivity):
-    n = 40_000
-    zero = np.zeros(n, dtype=np.int64)
-    units = np.full(n, to_units(epsilon))
-    draws = ReleaseNoise().laplace(zero, sensitivity, units, KEYS[:n], "test")
-    # These draws cannot be seeded; a right sampler fails once in a million runs.
-    assert laplace_p_value(draws, epsilon / sensitivity) > 1e-6
-
-
-@pytest.mark.statistical
-def test_both_selections_follow_permute_and_flip():
-    costs, n, epsilon = np.array([5, 1, 9, 100]), 6000, 0.1
-    units = np.full(n, to_units(epsilon))
-    offsets = np.arange(n + 1) * 4
-    for source in (PreviewNoise(3), ReleaseNoise()):
-        chosen = source.lowest(np.tile(costs, n), offsets, 1, units, KEYS[:n], "test")
-        assert selection_p_value(chosen, costs, epsilon) > 1e-6
 
 
 def test_variance_formula_matches_the_law():

@@ -170,22 +170,6 @@ def frame() -> gpd.GeoDataFrame:
     )
 
 
-def test_rectangles_as_polygons_are_the_rectangles() -> None:
-    asked, sd = RELEASE.answer(METRES), RELEASE.answer(METRES).sd
-    for form in (
-        frame(),
-        frame().geometry,
-        shapely.box(*METRES.T),
-        list(shapely.box(*METRES.T)),
-    ):
-        found = RELEASE.answer(form)
-        np.testing.assert_allclose(found.value, asked.value, rtol=1e-9, atol=1e-9)
-        np.testing.assert_allclose(found.sd, sd, rtol=1e-9, atol=1e-9)
-        np.testing.assert_allclose(exact(COUNTED, form), exact(COUNTED, METRES), rtol=1e-9)
-    one = RELEASE.answer(shapely.box(*METRES[0]))
-    assert one.value == pytest.approx(asked.value[:1], rel=1e-9)
-
-
 def test_arrays_in_the_grids_own_crs_are_metres() -> None:
     np.testing.assert_allclose(
         RELEASE.answer(METRES, crs=HERE.crs).value, RELEASE.answer(METRES).value, rtol=1e-9

@@ -6,7 +6,7 @@ import pytest
 from explorer import AG, HTF, FrequencyMatrix, Mosaic, Release
 from explorer.releases.interpolation import interpolate
 from explorer.releases.painting import paint
-from explorer.releases.surroundings import _look_round, _paint, shrunk
+from explorer.releases.surroundings import shrunk
 from tests.helpers import city
 
 
@@ -73,53 +73,6 @@ def quarters(side):
     """Every cell of a square as a leaf."""
     low = np.stack(np.indices((side, side)), axis=-1).reshape(-1, 2)
     return low, low + 1
-
-
-def test_rings_are_means_between_windows_cut_off_at_the_map():
-    release = Mosaic(epsilon=0.5, inside="uniform").release(city((48, 40), 3000), rng=1)
-    lower, upper, counts = release.lower, release.upper, release.counts
-    variance = np.full(len(counts), 8.0)
-    sums, rings = np.zeros((49, 41)), np.empty((len(counts), 3))
-    group = np.empty(len(counts), dtype=np.int64)
-    leaves = np.arange(len(counts))
-    _paint(lower, upper, leaves, counts, sums)
-    _look_round(lower, upper, leaves, variance, sums, group, rings)
-    image = release.density()
-    for leaf in range(0, len(counts), 7):
-        (r0, c0), (r1, c1) = lower[leaf], upper[leaf]
-        within, size, before = image[r0:r1, c0:c1].sum(), (r1 - r0) * (c1 - c0), None
-        own = size
-        assert group[leaf] == round(np.log2(size))
-        for x, away in enumerate((1, 3, 7)):
-            up, left = max(r0 - away * (r1 - r0), 0), max(c0 - away * (c1 - c0), 0)
-            part = image[up : r1 + away * (r1 - r0), left : c1 + away * (c1 - c0)]
-            ring = part.size - size
-            if ring:
-                before = (part.sum() - within) / ring * own * np.sqrt(2 / 8.0)
-            assert rings[leaf, x] == pytest.approx(before, abs=1e-9)
-            within, size = part.sum(), part.size
-
-
-@pytest.mark.parametrize("shape", [(1, 1), (1, 9), (3, 4), (4, 3), (5, 7), (8, 1), (11, 6)])
-def test_counts_spread_over_cells_are_added_up_from_the_corner(shape):
-    rng = np.random.default_rng(6)
-    cells = rng.integers(-50, 50, shape)
-    # One leaf for the left half of all rows, or none, and every other cell by itself.
-    half = shape[1] // 2
-    single = np.array([(r, c) for r in range(shape[0]) for c in range(half, shape[1])])
-    lower, upper, draws = single, single + 1, cells[:, half:].ravel().astype(float)
-    if half:
-        cells[:, :half] = 3
-        lower = np.append(lower, [[0, 0]], axis=0)
-        upper = np.append(upper, [[shape[0], half]], axis=0)
-        draws = np.append(draws, 3.0 * shape[0] * half)
-    # In another order, and in memory that holds something else.
-    leaves, sums = rng.permutation(len(lower)), np.full((shape[0] + 1, shape[1] + 1), np.nan)
-    _paint(lower, upper, leaves, draws[leaves], sums)
-    # Whole numbers, which floats add up exactly in any order.
-    assert np.array_equal(sums[1:, 1:], cells.cumsum(axis=0).cumsum(axis=1))
-    assert not sums[0].any()
-    assert not sums[:, 0].any()
 
 
 def test_on_an_even_map_neighbours_take_most_of_the_noise_away():

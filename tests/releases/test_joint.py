@@ -7,7 +7,7 @@ import pytest
 
 from explorer.errors import InputError
 from explorer.releases.distributed import EVERYONE, ONCE, estimated
-from explorer.releases.joint import alone, boxes, mean_costs, together
+from explorer.releases.joint import alone, boxes, together
 from explorer.releases.quarters import KeyTree, interleave
 from explorer.releases.rounds import Heard
 
@@ -56,29 +56,6 @@ def test_exact_sums_of_all_cells_give_the_truth(shape: tuple[int, int]) -> None:
         assert np.abs(painted - counts).max() <= near
 
 
-def test_pieces_of_a_node_that_is_no_rectangle_share_its_count_by_area() -> None:
-    tree = KeyTree.of(3, [1, 4, 4 * 5 + 3, 6, 7])  # the root owns three quarters of child 5
-    counts = RNG.poisson(5.0, (8, 8))
-    heard = exact(tree, counts, noise=2.0)
-    estimate = alone(heard, (8, 8), counts.sum(), [], "round 1")
-    record = estimate.transcript
-    leaf = record.is_leaf
-    area = np.prod(record.upper - record.lower, axis=1)
-    assert area[leaf].sum() == 64
-    quads = leaf & (record.depth == 2) & (record.lower[:, 1] < 4) & (record.lower[:, 0] >= 4)
-    sums = dict(zip(tree.keys[tree.open].tolist(), heard.sums.tolist(), strict=True))
-    assert np.allclose(np.sort(estimate.value[quads])[-3:].sum() +
-                       np.sort(estimate.value[quads])[:1].sum(), sums[1] + sums[23])  # fmt: skip
-    others = estimate.value[quads & ~np.isclose(estimate.value, sums[23])]
-    assert np.allclose(others, sums[1] / 3)
-    # All pieces together have the noise of their owner.
-    pieces = quads & np.isclose(estimate.value, sums[1] / 3)
-    variance = heard.scaled(counts.sum())[1]
-    own = variance[np.searchsorted(tree.keys[tree.open], 1)]
-    assert (1 / estimate.precision[pieces]).sum() == pytest.approx(own)
-    assert not estimate.linear
-
-
 def test_joining_rounds_is_better_than_the_last_alone() -> None:
     rng = np.random.default_rng(4)
     counts = np.zeros((16, 16), dtype=np.int64)
@@ -107,12 +84,6 @@ def _squared(estimate, counts: np.ndarray) -> float:  # type: ignore[no-untyped-
         inside = counts[low[0] : high[0], low[1] : high[1]]
         error += float(((inside - value / inside.size) ** 2).sum())
     return error
-
-
-def test_mean_costs_add_up() -> None:
-    for people in ([1], [3, 5, 7], [1_000, 4_469, 13_865, 80_666]):
-        assert sum(mean_costs(10**12, people)) == 10**12
-    assert mean_costs(100, [10, 30]) == [25, 75]
 
 
 def test_rounds_in_which_nobody_was_heard_do_not_count() -> None:

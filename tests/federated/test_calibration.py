@@ -25,17 +25,6 @@ def test_golden_values_of_the_noise() -> None:
     assert calibration.sigma(1.0, 16) == pytest.approx(calibration.sigma(1 / 16), rel=1e-14)
 
 
-@pytest.mark.parametrize("sensitivity", [1, 16])
-def test_sigma_and_epsilon_are_inverse(sensitivity: int) -> None:
-    for x in np.geomspace(1e-4, 8, 200):
-        assert calibration.sigma(calibration.epsilon_of(x, sensitivity), sensitivity) == (
-            pytest.approx(x, rel=1e-12)
-        )
-        assert calibration.epsilon_of(calibration.sigma(x, sensitivity), sensitivity) == (
-            pytest.approx(x, rel=1e-12)
-        )
-
-
 def test_the_reference_agrees(reference_data) -> None:
     rows = json.loads(reference_data("federated/dropout_epsilon.json").read_text())["rows"]
     for row in rows:
@@ -102,15 +91,6 @@ def test_no_shard_is_short(asked: int, size: int) -> None:
     assert np.array_equal(np.repeat(np.arange(number), sizes), person * number // asked)
 
 
-def test_bits_of_usual_rounds() -> None:
-    assert calibration.bits(1000, calibration.lowest(1.0, 64, 1)) == 11
-    assert calibration.bits(10_000, calibration.lowest(1.0, 27_454, 49)) == 14
-    # Every number of the range has a code of its own, and not with a bit less.
-    for size, low in [(100, 27), (1000, 11), (4095 - 40, 20)]:
-        bits = calibration.bits(size, low)
-        assert 2 ** (bits - 1) < size + 2 * low + 1 <= 2**bits
-
-
 def exact_tail(epsilon: float, shape: float, k: int) -> float:
     """P(X - Y >= k) of negative binomials, summed over all Y that matter."""
     q = math.exp(-epsilon)
@@ -146,12 +126,6 @@ def test_the_bound_for_one_shape_alone_was_too_low_for_others() -> None:
     plan = Protocol(1000, 0.5, 0.05).round(1000, to_units(1.0), 64)
     assert 1000 / plan.honest > 2
     assert 2 * 64 * exact_tail(1.0, 1000 / plan.honest, plan.low + 1) <= calibration.OVERFLOW
-
-
-def test_bytes_of_a_person() -> None:
-    assert calibration.bytes_up(0, 16, 40) == 64 + 50 * 40 + 17 * 40
-    assert calibration.bytes_up(652, 11, 16) == 64 + 67 * 16 + 897
-    assert calibration.bytes_down(40) == 4560
 
 
 def test_neighbours_are_those_of_trying_every_even_degree() -> None:

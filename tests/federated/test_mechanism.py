@@ -288,12 +288,6 @@ def test_each_algorithm_has_its_own_c_and_b() -> None:
         assert "c" not in idle.with_(**SMALL).release(TOWN, rng=1).facts
 
 
-def test_a_level_below_the_depth_is_the_depth() -> None:
-    made = Federated(algorithm="flat", depth=3, **SMALL)
-    deepest = made.with_(level=9).release(TOWN, rng=1)
-    assert deepest.heard[0].cells == made.release(TOWN, rng=1).heard[0].cells == 64
-
-
 @pytest.mark.parametrize("bits", [13, 14])
 def test_chosen_bits_that_do_are_enough_for_a_release(tmp_path: Path, bits) -> None:
     # What is compiled before the booking is of other people, for whom they would be too few.

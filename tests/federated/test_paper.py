@@ -7,11 +7,8 @@ import pytest
 
 from explorer.cli import main
 from explorer.evaluate.papers.verdicts import Comparison
-from explorer.federated import calibration
 from explorer.federated.paper import CLAIMS, check, side, table, table_2
 from explorer.federated.paper_bench import (
-    BYTES,
-    INTEGERS,
     SEVERAL,
     HeatmapBench,
     communication,
@@ -66,14 +63,6 @@ def test_what_a_person_sends_by_hand() -> None:
     vectors = [64 * 2, 1_377, 14]
     assert communication(rows, 10_000, False) == (1_073, 16, 3 * protocol + sum(vectors))
     assert communication(rows, 10_000, True) == (1_001, 16, protocol + max(vectors))
-
-
-def test_the_finest_cells_in_bytes(bench: HeatmapBench) -> None:
-    bits = calibration.bits(10_000, calibration.lowest(1.0, 64 * 64, 2))
-    sent = calibration.bytes_up(64 * 64, bits, calibration.neighbours(10_000, 0.1, 0.05)[0])
-    assert set(bench.sent(0, FLAT, BYTES)) == {sent}
-    # Two numbers of six bits each.
-    assert bench.run(0, SAMPLING)[:, INTEGERS:].tolist() == [[2, 6, 2]] * 2
 
 
 def test_a_limit_is_passed_for_sure_or_open() -> None:

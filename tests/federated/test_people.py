@@ -83,20 +83,6 @@ def test_rounding_is_right_on_average() -> None:
     assert np.all(np.abs(many.mean(axis=0) - exact) < 5 * sd + 1e-12)
 
 
-def test_a_person_of_ten_thousand_places_and_one_of_none() -> None:
-    grid = Grid.cells((128, 128))
-    offsets = np.array([0, 0, 10_000, 10_001])
-    cells = np.concatenate([np.arange(10_000), [7]])
-    people = People(cells, grid, offsets=offsets, places=16)
-    words = np.random.default_rng(0).integers(0, 2**64, 3, dtype=np.uint64)
-    position, index, value = people.entries(np.arange(3), lambda c: c // 4096, 4, words)
-    assert np.bincount(position, weights=value, minlength=3).tolist() == [0, 16, 16]
-    # Of 10,000 places in a row 16 are named, evenly: each quarter has its share.
-    assert np.bincount(index[position == 1], minlength=4).tolist() == [7, 6, 3, 0] or (
-        np.abs(np.bincount(index[position == 1], minlength=4) - [6.55, 6.55, 2.9, 0]).max() < 1
-    )
-
-
 def test_neighbours_differ_in_one_vector() -> None:
     everybody = walkers(3)
     words = np.arange(len(everybody), dtype=np.uint64) << np.uint64(50)

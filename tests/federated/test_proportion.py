@@ -14,7 +14,7 @@ from explorer.federated.asking import Protocol
 from explorer.federated.calibration import epsilon_of
 from explorer.federated.mechanism import Federated
 from explorer.federated.people import People
-from explorer.federated.proportion import enough, fieller, proportion
+from explorer.federated.proportion import fieller, proportion
 from explorer.points.matrix import FrequencyMatrix
 from explorer.privacy.ledger import Ledger
 from explorer.releases.quarters import separate
@@ -83,17 +83,6 @@ def test_a_count_below_0_is_no_more_certain_than_0(noise: float) -> None:
         assert np.all(high == 1.0)
         assert np.all(np.diff(low) == 0)
         assert low[0] < 1
-
-
-@pytest.mark.parametrize("noise", [0.5, 10.0, 100.0])
-@pytest.mark.parametrize("width", [0.02, 0.1])
-def test_enough_people_keep_the_width(width: float, noise: float) -> None:
-    n = enough(width, noise)
-    # The variance at p = 0 or 1 of noise and at 1/2 of sampling, both at their most.
-    spread = math.sqrt(noise**2 / 2 + n / 4) / n
-    assert Z * spread <= width * (1 + 1e-9)
-    low, high = fieller(np.array([n / 2]), np.array([n / 2]), noise)
-    assert (high - low)[0] / 2 <= 1.1 * width
 
 
 @pytest.fixture(scope="module")

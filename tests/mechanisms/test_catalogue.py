@@ -87,23 +87,6 @@ def test_one_record_moves_one_coefficient_of_every_level_by_one():
     assert np.abs(change).sum() == (1 + 3) * (1 + 2)
 
 
-def test_noise_of_privlet_answers_is_that_of_its_coefficients():
-    shape = (6, 11)
-    boxes = np.array([[[0, 0], [6, 11]], [[1.5, 2], [4, 7.25]], [[0, 0], [1, 1]]])
-    side = haar.side(shape[0]), haar.side(shape[1])
-    for box, energy in zip(boxes, haar.noise(boxes, shape), strict=True):
-        inside = haar._inside
-        weights = np.outer(
-            inside(box[:1, 0], box[1:, 0], shape[0])[0], inside(box[:1, 1], box[1:, 1], shape[1])[0]
-        )
-        direct = 0.0
-        for k in range(side[0] * side[1]):
-            unit = np.zeros(side[0] * side[1], dtype=np.int64)
-            unit[k] = 1
-            direct += (weights * haar.inverse(unit.reshape(side))).sum() ** 2
-        assert energy == pytest.approx(direct)
-
-
 @pytest.mark.statistical
 def test_claimed_noise_of_privlet_is_the_noise_over_many_draws():
     matrix = city((32, 20), 2000)

@@ -74,22 +74,6 @@ def test_budgets_are_the_references(reference_data) -> None:
         assert 0 <= 99 * 10**10 - sum(found) <= d
 
 
-def test_noise_of_costs_has_the_references_scale(reference_data) -> None:
-    table = json.loads(reference_data("trips/daf.json").read_text())["rows"]
-    total, d, q, p = 357_561, 4, 0.3, 10
-    for epsilon in (0.1, 1.0):
-        rest = epsilon * 0.99
-        m0 = float(daf.fan_out(np.array([total]), np.array([rest]), d)[0])
-        budgets = [epsilon / 100] + [
-            to_epsilon(each) for each in daf.level_budgets(to_units(rest), m0, d)
-        ]
-        for depth in range(d):
-            wanted = table[f"sf:o,d:64|{epsilon}|{depth}"]
-            # The reference's total is a noisy one: m0 moves by a part in a thousand at most.
-            assert 2 * p / (q * budgets[depth]) == pytest.approx(wanted["noise_scale"], rel=1e-3)
-            assert 4 / (q * budgets[depth]) == pytest.approx(wanted["scale_noisy_min"], rel=1e-3)
-
-
 class Noted(PreviewNoise):
     """Exact counts; writes down what every draw was paid, and its sensitivity."""
 

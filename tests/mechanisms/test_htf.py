@@ -135,23 +135,6 @@ def test_figure_2_splits_off_the_empty_row():
     assert release.counts.tolist() == [0, 12]
 
 
-def test_stop_rules():
-    matrix = city()
-    few = HTF(epsilon=1, stop_count=500).release(matrix, rng=1).n_leaves
-    many = HTF(epsilon=1, stop_count=5).release(matrix, rng=1).n_leaves
-    assert few < many
-    same = [
-        HTF(epsilon=0.5, stop_rule="per epsilon", stop_factor=20).release(matrix, rng=1),
-        HTF(epsilon=0.5, stop_rule="count", stop_count=40).release(matrix, rng=1),
-    ]
-    assert np.array_equal(same[0].counts, same[1].counts)
-    extent = HTF(epsilon=1, stop_extent=64, stop_count=0).release(matrix, rng=1)
-    parents = extent.tree.parent[extent.tree.leaves]
-    sides = extent.tree.upper[parents] - extent.tree.lower[parents]
-    assert np.all(np.prod(sides, axis=1) > 64)
-    assert HTF(epsilon=1, stop_rule="optimal").release(matrix, rng=1).n_leaves > 10
-
-
 @pytest.mark.parametrize("rule", ["search", "middle half", "middle quarter", "all cuts", "middle"])
 @pytest.mark.parametrize("first", ["paper", "rows", "columns", "longer"])
 def test_every_split_rule_and_axis_spends_the_whole_budget(rule, first):
@@ -177,3 +160,20 @@ def test_claimed_noise_of_leaves_is_the_noise_of_their_draws():
     # The variance of n standardised Laplace draws is known to sqrt(5 / n).
     assert np.mean(ratio**2) == pytest.approx(1, abs=5 * np.sqrt(5 / len(ratio)))
     assert abs(ratio.mean()) < 5 / np.sqrt(len(ratio))
+
+
+def test_stop_rules():
+    matrix = city()
+    few = HTF(epsilon=1, stop_count=500).release(matrix, rng=1).n_leaves
+    many = HTF(epsilon=1, stop_count=5).release(matrix, rng=1).n_leaves
+    assert few < many
+    same = [
+        HTF(epsilon=0.5, stop_rule="per epsilon", stop_factor=20).release(matrix, rng=1),
+        HTF(epsilon=0.5, stop_rule="count", stop_count=40).release(matrix, rng=1),
+    ]
+    assert np.array_equal(same[0].counts, same[1].counts)
+    extent = HTF(epsilon=1, stop_extent=64, stop_count=0).release(matrix, rng=1)
+    parents = extent.tree.parent[extent.tree.leaves]
+    sides = extent.tree.upper[parents] - extent.tree.lower[parents]
+    assert np.all(np.prod(sides, axis=1) > 64)
+    assert HTF(epsilon=1, stop_rule="optimal").release(matrix, rng=1).n_leaves > 10

@@ -16,7 +16,7 @@ from explorer.errors import InputError
 from explorer.mechanisms import HTF, Uniform
 from explorer.points.matrix import FrequencyMatrix
 from explorer.privacy.curator import BudgetExceeded, Curator
-from explorer.privacy.ledger import Ledger, default_path
+from explorer.privacy.ledger import Ledger
 from explorer.releases.inference import Estimate
 from explorer.releases.units import to_units
 
@@ -184,21 +184,6 @@ def test_a_file_that_is_no_ledger_is_refused_and_kept(tmp_path: Path) -> None:
         Ledger(tmp_path).spent(KEY)
     with pytest.raises(InputError, match="cannot be used"):
         Ledger(path / "below" / "ledger").spent(KEY)
-
-
-def test_settings_come_from_the_environment(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("EXPLORER_LEDGER", str(tmp_path / "named"))
-    monkeypatch.setenv("EXPLORER_EPSILON_CAP", "0.5")
-    ledger = Ledger()
-    assert (ledger.path, ledger.cap_units) == (tmp_path / "named", to_units(0.5))
-    assert Ledger(tmp_path / "other", cap=2).cap_units == to_units(2)
-    monkeypatch.setenv("EXPLORER_EPSILON_CAP", "")
-    assert Ledger().cap_units is None
-    monkeypatch.delenv("EXPLORER_LEDGER")
-    assert default_path().name == "ledger.sqlite3"
-    assert default_path().parent.name == "dp-explorer"
 
 
 @pytest.mark.parametrize("cap", ["much", "-1", "nan", "inf", "1e7"])

@@ -150,21 +150,6 @@ def test_a_release_over_four_axes_comes_back_from_its_file(tmp_path: Path) -> No
     assert {f"lower_{axis}" for axis in range(4)} <= set(table.column_names)
 
 
-def test_a_leaf_upon_another_is_noticed_in_a_file_of_any_dimension(tmp_path: Path) -> None:
-    path = tmp_path / "trips.parquet"
-    made().save(path)
-    table = pq.read_table(path)
-    for axis in range(4):
-        for edge in ("lower", "upper"):
-            at = table.schema.get_field_index(f"{edge}_{axis}")
-            column = table[at].to_numpy().copy()
-            column[1] = column[0]
-            table = table.set_column(at, table.schema.field(at), [column])
-    pq.write_table(table, path)
-    with pytest.raises(InputError, match="damaged"):
-        Release.load(path)
-
-
 @pytest.mark.parametrize(
     ("changes", "said"),
     [

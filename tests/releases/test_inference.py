@@ -192,19 +192,6 @@ def _is_in(parent: np.ndarray, above: int, node: int) -> bool:
     return False
 
 
-def test_forms_inside_leaves_are_leaves_of_a_finer_tree() -> None:
-    """Halving a leaf by hand, and handing in its q and c, is the same."""
-    whole = Family(np.array([-1, 0, 0]), np.array([0.5, 1.0, 2.0]))
-    fine = Family(np.array([-1, 0, 0, 1, 1]), np.array([0.5, 0.25, 2.0, 1.5, 1.5]))
-    assert fine.variances[0][1] == pytest.approx(1 / (0.25 + 0.75))
-    q, c, b = 1 / 1.5, 1 / 1.5, 2 / 1.5
-    s = 1 / 0.25
-    form, shared = np.zeros((2, 1, 3))
-    form[0, 1], shared[0, 1] = q - c**2 / (b + s), c * s / (b + s)
-    wanted = fine.variance([[0, 0, 0, 1, 0]])
-    np.testing.assert_allclose(whole.joined(form, shared), wanted)
-
-
 def by_quadrature(z1, v1, z2, v2, t, rho=0.5):
     """Posterior mean of x under the mixture prior, integrated numerically."""
 
@@ -231,14 +218,6 @@ def by_quadrature(z1, v1, z2, v2, t, rho=0.5):
 )
 def test_share_is_the_posterior_mean(case):
     assert share(*case, SPIKE) == pytest.approx(by_quadrature(*case), rel=1e-6)
-
-
-@pytest.mark.parametrize("rho", [0.001, 0.3, 0.9])
-@pytest.mark.parametrize(
-    "case", [(3.0, 4.0, 5.0, 9.0, 10.0), (0.5, 100.0, 0.5, 100.0, 3.0), (9.0, 2.0, 1.0, 2.0, 10.0)]
-)
-def test_share_expects_what_it_is_told_to(case, rho):
-    assert share(*case, SPIKE, rho) == pytest.approx(by_quadrature(*case, rho), rel=1e-6)
 
 
 def test_share_stays_inside_and_is_symmetric():
@@ -299,37 +278,6 @@ def test_draws_of_one_node_are_averaged_by_precision() -> None:
     value, precision = small_transcript(one, other).counts(["b"])
     assert value == pytest.approx([0, 1, 0, 0, 8])
     assert precision[[0, 2, 3]].tolist() == [0, 0, 0]
-
-
-def test_draws_in_their_order_are_read_as_those_in_any_other() -> None:
-    """To the last bit: nodes that are drawn once need no sums."""
-    rng = np.random.default_rng(1)
-    number, leaf = 500, np.ones(500, dtype=bool)
-    parent = np.r_[-1, np.zeros(number - 1, dtype=np.int64)]
-    boxes, spent = np.zeros((number, 2), dtype=np.int64), np.zeros((number, 1), dtype=np.int64)
-    where = (
-        np.arange(3, 40),
-        np.array([40]),
-        np.arange(60, 200, 3),
-        np.arange(201, 400),
-        np.arange(0),
-    )
-    each = rng.choice([0.1, 0.3, 0.0], 199)
-    alike = [
-        np.broadcast_to(np.array([one]), len(ids))
-        for one, ids in zip([0.7, 3.1, 1 / 3], where, strict=False)
-    ]
-    draws = [
-        Measurement("a", ids, rng.integers(-90, 90, len(ids)), variances)
-        for ids, variances in zip(where, [*alike, each, np.empty(0)], strict=True)
-    ]
-    made = [
-        Transcript(boxes, boxes + 1, parent, leaf, ("a",), spent, tuple(order)).counts()
-        for order in (draws, draws[::-1])
-    ]
-    for one, other in zip(*made, strict=True):
-        assert one.tobytes() == other.tobytes()
-    assert np.count_nonzero(made[0][1]) == 37 + 1 + 47 + 199
 
 
 def test_reading_counts_leaves_the_record_alone() -> None:

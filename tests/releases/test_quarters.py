@@ -38,11 +38,6 @@ def test_codes_interleave_column_and_row_bits() -> None:
     assert code[:20].tolist() == by_hand
 
 
-@pytest.mark.parametrize("level", [0, 1, 2, 13, 26, 27, 30, 31])
-def test_levels_of_first_and_last_keys(level: int) -> None:
-    assert level_of([1 << 2 * level, (1 << 2 * level + 1) - 1]).tolist() == [level, level]
-
-
 def test_owners_areas_and_indices_against_brute_force() -> None:
     rng = np.random.default_rng(2)
     for _ in range(300):
@@ -103,15 +98,6 @@ def test_complete_trees_have_four_children_or_none_and_keep_owners() -> None:
         inner = whole.keys[children == 4]
         below = np.concatenate([tree.keys >> 2 * j for j in range(1, 5)])
         assert set(inner) <= set(below)
-
-
-def test_depth_0_is_one_cell() -> None:
-    tree = KeyTree.even(0, 3)
-    assert tree.keys.tolist() == [1]
-    assert tree.v == 1
-    assert tree.area.tolist() == [1]
-    assert tree.split([0]).keys.tolist() == [1]
-    assert tree.collapse([0]).keys.tolist() == [1]
 
 
 @pytest.mark.parametrize("depth", [30, 31])

@@ -18,7 +18,6 @@ from explorer.releases.two_parts import (
     Z1,
     Z2,
     certain,
-    evident,
     log_empty_of_certain,
     phi,
 )
@@ -125,14 +124,6 @@ def test_certain_parts_add_up_and_the_shortcut_joins_on():
     weighed = together(8.01, 1.0, -40.0, 400.0, 25.0, -300.0)
     sums = 408.01, 26.0, log_empty_of_certain(408.01, -340.0)
     assert weighed == pytest.approx(sums, rel=1e-3)
-
-
-def test_what_is_evident_of_a_total_is_not_weighed():
-    assert evident(100.0, 25.0, 400.0, 25.0, 520.0) == (True, 110.0, 410.0)
-    assert evident(100.0, 25.0, 400.0, 25.0, 0.0) == (True, 0.0, 0.0)
-    assert not evident(10.0, 25.0, 400.0, 25.0, 420.0)[0]
-    weighed = parted(100.0, 25.0, -60.0, 400.0, 25.0, -300.0, 520.0)
-    assert weighed == pytest.approx((110.0, 1.0, 410.0, 1.0))
 
 
 @njit(error_model="numpy")

@@ -1,15 +1,12 @@
 """What an audit tries: possible, varied, repeatable, and often at a turning point."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from explorer.mechanisms import HTF, all_mechanisms
 from explorer.privacy.audit.cases import LARGEST_SIDE, LONGEST_ROW, Seeded, draw_case
-from explorer.privacy.audit.replay import Chosen
-from explorer.privacy.noise import PreviewNoise, ReleaseNoise
 
 ALL = list(all_mechanisms().values())
 
@@ -78,14 +75,6 @@ def test_a_seed_repeats_a_case_and_its_outcomes() -> None:
         assert np.array_equal(one.counts, other.counts)
         assert (one.style, one.seed) == (other.style, other.seed)
         assert all(map(np.array_equal, one.changes, other.changes))
-
-
-def test_outcomes_come_from_dice_or_are_chosen() -> None:
-    kinds = {case.style: type(case.source) for case in drawn(HTF, 100)}
-    assert kinds.pop("seeded") is PreviewNoise
-    assert set(kinds) == {"still", "up", "down", "wild"}
-    assert set(kinds.values()) == {Chosen}
-    assert isinstance(replace(drawn(HTF, 1)[0], style="release").source, ReleaseNoise)
 
 
 def test_a_description_builds_the_pair_again() -> None:

@@ -35,7 +35,7 @@ def test_every_planted_bug_is_found(mutant: Mutant) -> None:
     ("kind", "publish"),
     [(kind, behind(Cooked)) for kind in MAPS]
     + [(kind, of_trips(Cooked)) for kind in KINDS]
-    + [(Peeking, of_trips(desk)) for desk in (Cooked, Exact)],
+    + [(Peeking, of_trips(kind)) for kind in (Cooked, Exact)],
 )
 @pytest.mark.planted
 def test_what_mutants_run_on_is_alone_no_bug(kind, publish) -> None:

@@ -136,18 +136,6 @@ def test_every_order_is_as_likely(number: int, lots: int, monkeypatch: pytest.Mo
     assert far < chi2.isf(1e-5, len(seen) - 1)
 
 
-@pytest.mark.statistical
-def test_places_in_a_long_order_are_even() -> None:
-    """Where two people who stand together come out, of 2,000: independent and even."""
-    random, runs, people = np.random.default_rng(5), 4_000, 2_000
-    where = np.empty((runs, 2))
-    for run in range(runs):
-        where[run] = np.argsort(sample(random, people, people))[:2]
-    # Means of an even law over 0 to n - 1, and a correlation of -1 / (n - 1), within 4 errors.
-    assert np.abs(where.mean(axis=0) - (people - 1) / 2).max() < 4 * people / (12 * runs) ** 0.5
-    assert abs(np.corrcoef(where.T)[0, 1]) < 4 / runs**0.5
-
-
 def test_a_word_that_leaves_a_rest_is_thrown_away() -> None:
     """Of 2^32 words three people take 2^32 // 3 each: the word 0 belongs to none of them."""
     chosen, ends = np.arange(3, dtype=np.int32), np.array([3])

@@ -7,13 +7,11 @@ import math
 
 import numpy as np
 import pytest
-from scipy import integrate, optimize
 
 import explorer
 from explorer import EBP, EUG, MKM, UG, InputError
 from explorer.mechanisms import all_mechanisms, limits, trip_mechanisms
 from explorer.mechanisms.trip_grids import (
-    C0,
     ebp_parts,
     eug_parts,
     eug_parts_corrected,
@@ -51,39 +49,6 @@ def test_formulas_are_the_references(reference_data) -> None:
         for key, value in wanted.items():
             # The file has six decimals.
             assert found[key] == pytest.approx(value, abs=2e-6), (name, key)
-
-
-@pytest.mark.parametrize("d", [2, 3, 4, 5, 6])
-def test_parts_minimise_the_error_that_the_paper_adds_up(d: int) -> None:
-    total, epsilon = 400_000, 0.1
-
-    def noise(r: float, m: float) -> float:
-        return math.sqrt(2 * r) * m ** (d / 2) / epsilon
-
-    def printed(r: float, m: float) -> float:
-        return noise(r, m) + r ** (1 / d) * total / (C0 * m ** (d - 1))
-
-    def corrected(r: float, m: float) -> float:
-        return noise(r, m) + r ** ((d - 1) / d) * total / (C0 * m)
-
-    def least(error) -> float:
-        found = optimize.minimize_scalar(
-            lambda m: error(math.exp(m)), bounds=(0, 8), method="bounded", options={"xatol": 1e-9}
-        )
-        return math.exp(found.x)
-
-    for r in (0.01, 0.2, 1.0):
-        assert eug_parts(total, epsilon, d, r) == pytest.approx(
-            least(lambda m, r=r: printed(r, m)), rel=1e-5
-        )
-        assert eug_parts_corrected(total, epsilon, d, r) == pytest.approx(
-            least(lambda m, r=r: corrected(r, m)), rel=1e-5
-        )
-    # Eq. 13 is the mean of Eq. 8; the corrected one minimises the mean error itself.
-    mean = integrate.quad(lambda r: eug_parts(total, epsilon, d, r), 0, 1)[0]
-    assert eug_parts(total, epsilon, d) == pytest.approx(mean, rel=1e-6)
-    over_r = least(lambda m: integrate.quad(corrected, 0, 1, args=(m,))[0])
-    assert eug_parts_corrected(total, epsilon, d) == pytest.approx(over_r, rel=1e-5)
 
 
 def test_eug_on_a_map_is_ug_with_what_the_total_left() -> None:

@@ -293,10 +293,11 @@ def test_a_package_with_any_layer_name_and_more_indexes_opens(layer, tmp_path):
     '{"type": "FeatureCollection", "features": [],}',
     '{"type": "FeatureCollection", "features": ' + "[" * 100_000,
     '{1: 2, "type": "Feature"}',
+    "\udcff",  # no UTF-8
 ])  # fmt: skip
 def test_what_is_no_json_is_refused_in_a_sentence(document):
     with pytest.raises(InputError, match="it may be damaged"):
-        list(Features(document.encode()))
+        list(Features(document.encode(errors="surrogateescape")))
 
 
 @pytest.mark.parametrize(("document", "said"), [

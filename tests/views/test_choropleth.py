@@ -74,3 +74,14 @@ def test_a_change_of_colours_sends_colours_alone() -> None:
     shown.show(Outlined(outlined.shapes, np.array([2])), numbers([1]))
     assert "xs" in sent
     assert len(shown.source.data["value"]) == 1
+
+
+def test_finer_outlines_take_the_place_of_some_and_the_chosen_area_has_its_own() -> None:
+    coarse = Shapes.of(SHAPES)
+    both = coarse.with_finer(Shapes.of(shapely.segmentize(SHAPES, 0.5)), np.array([1]))
+    assert len(both.xs[1][0][0]) > len(coarse.xs[1][0][0]) == 5
+    assert both.xs[0] is coarse.xs[0]
+    assert coarse.near((4.5, 0, 5.5, 0.5)).tolist() == [1]
+    border = drawn().chosen
+    border.show(coarse, 1)
+    assert len(border.source.data["xs"][0]) == 2

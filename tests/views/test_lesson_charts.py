@@ -2,19 +2,27 @@
 
 import numpy as np
 import pytest
-from bokeh.models import Span
+from bokeh.models import BoxAnnotation, Span
 from hypothesis import given
 from hypothesis import strategies as st
 
+from explorer.mechanisms import mechanism
+from explorer.views.costs import BEST, CHOSEN, CutCosts
 from explorer.views.dots import AnswerDots, Dots, ends, stacked
+from explorer.views.series import style_of
 from explorer.views.spread import spread
+from explorer.views.teaching.average import AverageChart
+from explorer.views.teaching.biases import BiasChart
 from explorer.views.teaching.distributions import DistributionsChart
 from explorer.views.teaching.growing import GrowingChart
 from explorer.views.teaching.kept import KeptChart
 from explorer.views.teaching.losses import LossChart
 from explorer.views.teaching.lots import CostsChart, LevelsChart, WinsChart
-from explorer.views.teaching.refined import UnevennessChart
+from explorer.views.teaching.place_map import PlaceMap
+from explorer.views.teaching.refined import RefinedPair, UnevennessChart
+from explorer.views.teaching.shares import SharesChart
 from explorer.views.teaching.slices import SlicePair
+from explorer.views.teaching.slopes import Slope, SlopeChart
 from explorer.views.teaching.vectors import VectorChart
 
 
@@ -91,6 +99,47 @@ def test_candidates_wins_vectors_and_losses_are_drawn_as_given() -> None:
     assert lines(losses.figure) == [1.0, 2]
     assert (losses.refused.right, losses.figure.y_range.end > 4) == (1.5, True)
     assert spoken(*(each.figure for each in (costs, wins, vector, losses))) == {"words"}
+
+
+def test_bands_intervals_and_lines_are_there_where_there_is_a_result() -> None:
+    average, shares, biases = AverageChart(), SharesChart(0.01, 10), BiasChart()
+    mean, error = np.array([5.0, 6, 7]), np.array([np.nan, 1, 0.5])
+    average.show(np.array([5.0, 7, 9]), mean, error, 8.0, "words")
+    assert len(average.band.data["x"]) == 4
+    assert average.figure.y_range.start < 5 < 9 < average.figure.y_range.end
+    average.clear("nothing")
+    assert not len(average.line.data["x"])
+    line = shares.figure.select_one({"dimension": "height"})
+    for epsilon, low in ((None, None), (0.5, 0.3)):
+        shares.show((np.array([0.1, 1.0]),) * 4, 0.95, epsilon, (low, None), "words")
+        assert line.visible == (epsilon is not None)
+    assert (line.location, shares.figure.select_one({"type": BoxAnnotation}).left) == (0.5, 0.3)
+    biases.show(["a", "b"], np.array([0.0, 100.0]), np.array([1.0, 10.0]), 1, "words")
+    data = biases.source.data
+    assert data["colour"][0] != data["colour"][1]
+    np.testing.assert_allclose(data["high"] - data["low"], 2 * 1.96 * np.array([1.0, 10.0]))
+    assert spoken(average.figure, shares.figure, biases.figure) == {"nothing", "words"}
+
+
+def test_names_boxes_and_outlines_stand_where_they_belong() -> None:
+    chart, pair, costs = SlopeChart(("one", "other")), RefinedPair(), CutCosts()
+    chart.show([Slope(style_of(mechanism("ag")), (1, 2), ("AG 1 %", "AG 5 %"))], "words")
+    assert chart.figure.yaxis[0].major_label_overrides == {1: "AG 1 %"}
+    assert chart.right.major_label_overrides == {2: "AG 5 %"}
+    true = np.array([[0.0, 3], [0, 8]])
+    pair.show(true, true - 3, np.array([[0, 1]]), 2, (0.75, 0.25), ("true words", "made words"))
+    outlined = {name: list(each) for name, each in pair.divided.data.items()}
+    assert outlined == {"x0": [0.5], "y0": [0.0], "x1": [1.0], "y1": [0.5]}
+    place = PlaceMap((0, 0, 4, 4), "Map", drag=True)
+    place.mark([((0, 0, 1, 2), "#fff", True)], (3, 3))
+    assert (place.boxes.data["y1"].tolist(), place.place.data) == ([2], {"x": [3], "y": [3]})
+    seen, noisy = np.array([13, 15]), np.array([1.0, 20])
+    numbers = np.arange(11, 16), np.array([5.0, 3, 4, 6, 9])
+    costs.show("cut at row", *numbers, seen, noisy, 13, 12, "words")
+    assert costs.seen.data["exact"].tolist() == [4, 9]
+    ends_of_choice = dict(zip(costs.ends.data["colour"], costs.ends.data["x"], strict=True))
+    assert ends_of_choice == {BEST: 12, CHOSEN: 13}
+    assert costs.figure.y_range.start < 1 < 20 < costs.figure.y_range.end
 
 
 # Dots of many runs.

@@ -7,12 +7,16 @@ from bokeh.events import SelectionGeometry, Tap
 from bokeh.models import ScaleBar
 from bokeh.plotting import figure as plain_figure
 
+from explorer.mechanisms import Identity
+from explorer.points.matrix import FrequencyMatrix
 from explorer.views.gestures import on_box, on_tap
 from explorer.views.lines import Lines
 from explorer.views.maps import LinkedRanges, MapView
 from explorer.views.marks import Marks
+from explorer.views.partition import Leaves, partition
 from explorer.views.query_boxes import QueryBoxes
 from explorer.views.small import SmallMap
+from explorer.views.viewport import Viewport
 from tests.helpers import happen
 
 
@@ -92,6 +96,21 @@ def test_tags_say_on_each_map_what_they_were_told_until_they_are_told_anew() -> 
     assert list(data["x"]) == [10, 0]
     assert data["align"] == ["right", "left"]
     assert data["y"][0] < 10
+
+
+def test_lines_that_are_hidden_are_not_sent_until_they_are_shown(pair) -> None:
+    matrix = FrequencyMatrix.from_array(np.full((4, 8), 9))
+    view, lines = Viewport(0.0, 0.0, 8.0, 4.0, 800, 400), Lines()
+    first, second = (lines.draw_on(each.figure) for each in pair)
+    first.switch(False)
+    for epsilon in (0.5, 1.0):
+        release = Identity(epsilon=epsilon).release(matrix, rng=5)
+        drawn = partition(Leaves.of(release), view, matrix.grid)
+        lines.show(drawn, view)
+        assert not len(first.boxes.data_source.data["x0"])
+        assert second.boxes.data_source.data["x0"] is drawn.boxes["x0"]
+    first.switch(True)
+    assert first.boxes.data_source.data["x0"] is drawn.boxes["x0"]
 
 
 def test_no_tag_covers_another_and_that_of_the_chosen_box_stays() -> None:

@@ -41,16 +41,21 @@ def kept_durations() -> dict[str, float]:
 
 
 def keep_durations(measured: Mapping[str, float]) -> None:
-    """Renew what is kept of the files with these tests, given whole; what is gone goes."""
-    files = {name.partition("::")[0] for name in measured}
-    merged = {
-        name: seconds
-        for name, seconds in kept_durations().items()
-        if name.partition("::")[0] not in files
-    }
-    merged.update(measured)
+    """Renew what is kept of these tests; what is no longer in its file goes."""
+    merged = kept_durations() | dict(measured)
+    texts = {name.partition("::")[0]: "" for name in merged}
+    for name in texts:
+        if (ROOT / name).is_file():
+            texts[name] = (ROOT / name).read_text(encoding="utf-8")
+
+    def is_there(name: str) -> bool:
+        file, _, test = name.partition("::")
+        return f"def {test.partition('[')[0].rpartition('::')[2]}(" in texts[file]
+
     lines = [
-        f"{seconds:.2f} {name}\n" for name, seconds in sorted(merged.items()) if seconds >= SHORTEST
+        f"{seconds:.2f} {name}\n"
+        for name, seconds in sorted(merged.items())
+        if seconds >= SHORTEST and (name in measured or is_there(name))
     ]
     DURATIONS.write_text("".join(lines), encoding="utf-8")
 

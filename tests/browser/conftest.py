@@ -17,8 +17,12 @@ from playwright.sync_api import Browser, BrowserContext, Page, Request, expect, 
 from tests.browser.visit import PATIENCE, ROW, steady
 
 ROOT = Path(__file__).resolve().parents[2]
-#: Folder of the environment whose versions serve; that of the tests where none is named.
-ENVIRONMENT = Path(os.environ.get("EXPLORER_SERVED_FROM") or sys.prefix).absolute()
+# Folders of the environments whose versions serve, one for each process of the run; that of the
+# tests where none is named.
+_FOLDERS = (os.environ.get("EXPLORER_SERVED_FROM") or sys.prefix).split(os.pathsep)
+_PROCESS = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+#: Folder of the environment whose versions serve.
+ENVIRONMENT = Path(_FOLDERS[_PROCESS % len(_FOLDERS)]).absolute()
 PYTHON = str(ENVIRONMENT / "bin" / "python")
 FLAGS = [
     "--no-sandbox",

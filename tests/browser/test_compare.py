@@ -14,13 +14,9 @@ from explorer.app.kit.labels import CURATOR, PREVIEW
 from explorer.cities.catalogue import cities
 from explorer.evaluate import evaluate, workload
 from tests.browser.conftest import (
-    LAPTOP_AND_SCREEN,
     Server,
     Watch,
     come_to,
-    leave,
-    resize,
-    troubles,
     visiting,
 )
 from tests.browser.visit import (
@@ -28,15 +24,12 @@ from tests.browser.visit import (
     cell,
     colours,
     drag,
-    inside,
     number,
     pick,
     rows,
     unfold,
     wait_until,
 )
-
-PHONE = {"user_agent": "Mozilla/5.0 (Linux; Android 14) Mobile", "has_touch": True}
 
 
 @pytest.fixture(scope="module")
@@ -234,138 +227,6 @@ def test_a_sweep_can_be_cancelled_and_keeps_what_is_there(page) -> None:
     assert 0 < done < asked
     expect(page.get_by_role("button", name="Start the sweep")).to_be_enabled()
     assert page.get_by_role("img", name="Mean relative error").is_visible()
-
-
-def test_leaving_in_the_middle_of_a_sweep_stops_it(browser, server) -> None:
-    before = len(server.log)
-    page, watch = visit(browser, server, "/compare")
-    choose_mechanisms(page, "HTF", "Hierarchy", "KD-cell")
-    page.get_by_role("slider", name="Repetitions per setting").press("End")
-    page.get_by_role("button", name="Start the sweep").click()
-    expect(page.get_by_role("img", name="Mean relative error")).to_be_visible()
-    leave(page)
-    # The next visitor's sweep is not kept waiting by it, once the server has seen them leave.
-    page, watch = visit(browser, server, "/compare")
-    choose_mechanisms(page, "Uniform")
-    page.get_by_role("slider", name="Repetitions per setting").press("Home")
-    page.get_by_role("button", name="Start the sweep").click()
-    finished(page)
-    leave(page)
-    assert not watch.found
-    assert not troubles("".join(server.log[before:]))
-
-
-def test_the_pages_lead_to_each_other(page) -> None:
-    links = page.get_by_role("navigation", name="Pages")
-    expect(links.get_by_role("link", name="Compare")).to_have_attribute("aria-current", "page")
-    links.get_by_role("link", name="Explore").click()
-    page.get_by_role("img", name="True map").wait_for()
-    page.get_by_role("navigation", name="Pages").get_by_role("link", name="Compare").click()
-    page.get_by_role("img", name="Private map A").wait_for()
-    assert page.title() == "Compare mechanisms"
-
-
-def test_every_control_has_its_name(seen) -> None:
-    page = seen
-    unfold(page, "View", "Grid")
-    names = ("City", "Grid", "Mechanism A", "Mechanism B", "Questions", "Error measured as")
-    for name in (*names, "Ranking at epsilon"):
-        expect(page.get_by_role("combobox", name=name, exact=True)).to_be_attached()
-    for name in ("Epsilon", "Repetitions per setting"):
-        expect(page.get_by_role("slider", name=name, exact=True)).to_be_attached()
-    for name in ("Maps show", "Colour scale", "Colours", "A drag on a map"):
-        expect(page.get_by_role("group", name=name, exact=True).first).to_be_attached()
-    group = page.get_by_role("radiogroup", name="Mechanisms in the sweep")
-    expect(group.get_by_role("checkbox", name="PrivTree")).to_be_checked()
-    nameless = [
-        each.evaluate("button => button.outerHTML")
-        for each in page.get_by_role("button").all()
-        if not (each.inner_text().strip() or each.get_attribute("aria-label"))
-        # The file field lies inside the button that names it.
-        and each.get_attribute("type") != "file"
-    ]
-    assert not nameless
-    titles = page.get_by_role("heading", level=2).all_inner_texts()
-    parts = ["A: HTF", "B: Mosaic", "Boxes", "Budget", "Four epsilons", "Error against epsilon"]
-    start = titles.index(parts[0])
-    assert titles[start : start + len(parts)] == parts
-
-
-def test_words_stand_next_to_the_controls_when_wanted(seen) -> None:
-    page = seen
-    expect(page.get_by_text("Choose A and B.")).not_to_be_visible()
-    page.get_by_role("switch", name="Explain the controls").click()
-    expect(page.get_by_text("Choose A and B.")).to_be_visible()
-    unfold(page, "Settings of A")
-    expect(page.get_by_text("Rounds of the search for a cut")).to_be_visible()
-    page.get_by_role("button", name=re.compile("^Settings of A")).click()
-    page.get_by_role("switch", name="Explain the controls").click()
-    expect(page.get_by_text("Choose A and B.")).not_to_be_visible()
-
-
-def test_a_wrong_epsilon_is_refused_in_a_sentence(seen) -> None:
-    page = seen
-    box = page.get_by_role("textbox", name="Exact epsilon")
-    box.fill("11")
-    box.press("Enter")
-    expect(page.get_by_role("alert")).to_contain_text("Epsilon is")
-    expect(box).to_have_value("1")
-    page.get_by_role("button", name="Close", exact=True).click()
-
-
-def test_light_and_dark(seen) -> None:
-    page = seen
-
-    def ground() -> list[int]:
-        text = page.locator("main").evaluate("e => getComputedStyle(e).backgroundColor")
-        return [int(part) for part in re.findall(r"\d+", text)[:3]]
-
-    assert max(ground()) < 60
-    page.get_by_role("button", name="Toggle theme").click()
-    wait_until(page, lambda: min(ground()) > 240)
-    assert colours(page, "Private map A") > 50
-    ink = page.locator(".summary").first.evaluate("e => getComputedStyle(e).color")
-    assert max(int(part) for part in re.findall(r"\d+", ink)[:3]) < 80
-
-
-def look_at_edges(page: Page, width: int, height: int) -> None:
-    """Nothing hangs over the edge of the window."""
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    # What the page cuts off does not count as its width: look at the parts themselves.
-    maps = [page.get_by_role("img", name=f"Private map {letter}") for letter in "AB"]
-    # A phone has room for one of them.
-    parts = maps[:] if width > 500 else maps[1:]
-    parts += [page.locator(".summary").first, page.get_by_role("button", name="Cancel")]
-    parts += [page.get_by_role("combobox", name="Error measured as")]
-    parts += page.get_by_role("img", name="Small map").all()
-    parts += page.locator("h2:visible").all()
-    parts.append(page.get_by_role("button", name="Whole map"))
-    for part in parts:
-        box = part.bounding_box()
-        assert box is not None
-        assert box["x"] >= 0
-        assert box["x"] + box["width"] <= width + 1
-    if width > 500:
-        a, b = (each.bounding_box() for each in maps)
-        assert abs(a["y"] - b["y"]) < 2
-        # Both maps are on the first screen, each with its bar in its frame.
-        assert b["y"] + b["height"] <= height
-        for bar, frame in zip(page.locator(".bar").all(), (a, b), strict=True):
-            assert inside(bar.bounding_box(), frame)
-    else:
-        assert not maps[0].is_visible()
-
-
-def test_nothing_hangs_over_the_edge_of_a_window_that_grows(seen) -> None:
-    for width, height in LAPTOP_AND_SCREEN:
-        resize(seen, width, height, "Private map B")
-        look_at_edges(seen, width, height)
-
-
-def test_nothing_hangs_over_the_edge_of_a_phone(browser, server) -> None:
-    size = {"viewport": {"width": 390, "height": 844}}
-    for page in visiting(server, lambda: visit(browser, server, "/compare", **size, **PHONE)):
-        look_at_edges(page, 390, 844)
 
 
 def test_a_third_map_comes_level_with_the_others_and_goes(seen) -> None:

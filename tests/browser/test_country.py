@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from explorer.cities.countries import find
-from tests.browser.conftest import PHONE, visits
+from tests.browser.conftest import visits
 from tests.browser.visit import (
     TABLE,
     addressed,
@@ -32,11 +32,6 @@ _SENTENCE = re.compile(
 @pytest.fixture
 def country(browser, server) -> Iterator[Page]:
     yield from visits(browser, server, "/country", ALL)
-
-
-@pytest.fixture
-def phone(browser, server) -> Iterator[Page]:
-    yield from visits(browser, server, "/country", ALL, **PHONE)
 
 
 def said(page: Page) -> tuple[str, float, float]:
@@ -101,10 +96,3 @@ def test_a_box_is_answered_and_the_budget_and_a_release_are_told(country) -> Non
     country.get_by_text("Drawn and booked with epsilon 0.1").wait_for()
     expect(country.get_by_text("Private release: may be published")).to_be_visible()
     expect(country.get_by_role("button", name="Save the release")).to_be_visible()
-
-
-def test_on_a_phone_nothing_stands_beside_the_page(phone) -> None:
-    assert phone.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
-    widths = [phone.get_by_role("img", name=name).bounding_box()["width"] for name in (ALL, INSIDE)]
-    assert min(widths) > 300
-    assert said(phone)[0]

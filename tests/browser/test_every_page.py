@@ -1,15 +1,14 @@
 """Every page opens, and Explore does the main job, in environments as users have them.
 
-They are served by the command of README. ``EXPLORER_NEWEST`` and ``EXPLORER_OLDEST`` name folders
-of environments: `tests/run` makes them with the newest and the oldest allowed versions
-(`tests.environments`). Without them the command beside this Python serves.
+They are served by the command of README, in the environment that `tests/run` names
+(``EXPLORER_SERVED_FROM``): that of the tests, or one with the newest or with the oldest allowed
+versions (`tests.environments`).
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
@@ -42,20 +41,12 @@ from tests.browser.visit import (
 ADDRESSES = ["", *(page.address for page in PAGES)]
 
 
-#: Folders of the environments that serve.
-ENVIRONMENTS = [
-    Path(os.environ[name]) for name in ("EXPLORER_NEWEST", "EXPLORER_OLDEST") if name in os.environ
-] or [ENVIRONMENT]
-
-
-@pytest.fixture(scope="module", params=ENVIRONMENTS, ids=lambda folder: folder.name)
-def served(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Started]:
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
     """``dp-explorer serve``, from a folder in which no module of the checkout lies."""
-    command = [str(request.param / "bin" / "dp-explorer"), "serve", "--no-open", "--port", "0"]
+    command = [str(ENVIRONMENT / "bin" / "dp-explorer"), "serve", "--no-open", "--port", "0"]
     plain = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    if request.param.name == ".venv-oldest":
+    if ENVIRONMENT.name == ".venv-oldest":
         # The same Python with an older numba would take away the compiled code of the tests.
         plain.setdefault("NUMBA_CACHE_DIR", str(tmp_path_factory.mktemp("compiled")))
     running = Started(
@@ -73,7 +64,6 @@ def served(
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
-@pytest.mark.journey
 def test_a_page_opens_and_nothing_is_an_error(browser, served, address) -> None:
     noted, logged = len(Watch.all), len(served.log)
     page = new_page(browser)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import PHONE, visits
+from tests.browser.conftest import visits
 from tests.browser.visit import (
     addressed,
     colours,
@@ -27,11 +27,6 @@ PRIVATE = "Private map"
 @pytest.fixture
 def federated(browser, server) -> Iterator[Page]:
     yield from visits(browser, server, "/federated", PRIVATE)
-
-
-@pytest.fixture
-def phone(browser, server) -> Iterator[Page]:
-    yield from visits(browser, server, "/federated", PRIVATE, **PHONE)
 
 
 def press(page: Page, name: str) -> None:
@@ -93,16 +88,3 @@ def test_rounds_a_masked_shard_boxes_and_a_release(federated) -> None:
     draw_release(page)
     page.get_by_text("Drawn and booked with epsilon 1").wait_for()
     expect(page.get_by_role("button", name="Save the release")).to_be_visible()
-
-
-def test_on_a_phone_nothing_stands_beside_the_page(phone) -> None:
-    assert phone.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
-    for each in phone.locator("header a, header button").all():
-        # Links stand in one row that a finger pushes aside.
-        each.scroll_into_view_if_needed()
-        box = each.bounding_box()
-        assert 0 <= box["x"] <= box["x"] + box["width"] <= 390
-    for name in ("Round by round", "All algorithms"):
-        box = phone.get_by_role("button", name=name, exact=True).bounding_box()
-        assert 0 <= box["x"] <= box["x"] + box["width"] <= 390
-    told(phone, "rounds the server saw")

@@ -162,7 +162,6 @@ PAINTED = """canvases => canvases.filter(canvas => {
 }).length"""
 
 
-@pytest.mark.journey
 def test_a_cell_shows_reacts_and_is_saved_without_the_truth(browser: Browser, lab: Lab) -> None:
     page = window(browser, 1600, 1000)
     watch = Watch(page, lab.url)

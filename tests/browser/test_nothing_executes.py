@@ -206,7 +206,6 @@ def test_links_cities_base_maps_presets_and_stories(visit: Visit, evil: Started)
     expect(page.get_by_role("alert").first).to_be_visible()
 
 
-@pytest.mark.journey
 def test_uploads_prices_and_downloads(visit: Visit, evil: Started, tmp_path: Path) -> None:
     page = visit.page
     page.goto(f"{evil.url}/explore")

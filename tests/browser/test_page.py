@@ -10,15 +10,12 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import (
-    LAPTOP_AND_SCREEN,
     PHONE,
     leave,
     open_page,
-    resize,
     settle,
     visiting,
 )
-from tests.browser.test_boxes import at
 from tests.browser.visit import (
     MODELS,
     addressed,
@@ -75,14 +72,7 @@ def look_at_edges(page, width: int) -> None:
         assert page.locator(".summary").bounding_box()["y"] >= box["y"] + box["height"]
 
 
-def test_nothing_hangs_over_the_edge_of_a_window_that_grows(seen) -> None:
-    for width, height in LAPTOP_AND_SCREEN:
-        resize(seen, width, height)
-        look_at_edges(seen, width)
-
-
 @pytest.mark.parametrize(("width", "height"), [(390, 844), (768, 1024)])
-@pytest.mark.journey
 def test_nothing_hangs_over_the_edge(browser, server, width, height) -> None:
     options: dict = {"viewport": {"width": width, "height": height}}
     if width < 500:
@@ -142,34 +132,6 @@ def test_the_drawer_of_a_narrow_window_starts_closed_and_opens(browser, server) 
         leave(page)
 
 
-def test_every_control_has_its_name(seen) -> None:
-    page = seen
-    unfold(page, "Settings of HTF", "Release", "View", "Grid")
-    for name in ("Epsilon", "Height", "T", "Stop count"):
-        expect(page.get_by_role("slider", name=name, exact=True)).to_be_visible()
-    for name in ("City", "Grid", "Mechanism"):
-        expect(page.get_by_role("combobox", name=name, exact=True)).to_be_visible()
-    for name in ("Right map", "Colour scale", "Colours", "Stop rule", "A drag on a map"):
-        expect(page.get_by_role("group", name=name, exact=True).first).to_be_attached()
-    for name in (
-        "Explain the controls",
-        "Automatic height",
-        "Keep the same random noise",
-        "Show partition",
-    ):
-        expect(page.get_by_role("switch", name=name)).to_be_attached()
-    nameless = [
-        each.evaluate("e => e.outerHTML")
-        for each in page.get_by_role("button").all()
-        if not (each.inner_text().strip() or each.get_attribute("aria-label"))
-        # A file input takes the name of the label around it.
-        and each.evaluate("e => e.tagName") != "INPUT"
-    ]
-    assert not nameless
-    titles = page.get_by_role("heading", level=2).all_inner_texts()
-    assert titles[-4:] == ["Truth", "Private", "Boxes", "Ledger"]
-
-
 def test_the_ledger_adds_up_to_epsilon(seen) -> None:
     page = seen
     parts = [number(each) for each in page.locator(".ledger li b").all_inner_texts()]
@@ -202,15 +164,6 @@ def test_settings_of_the_mechanism_appear_when_they_matter(page) -> None:
     expect(page.get_by_role("slider", name="Split budget", exact=True)).not_to_be_visible()
     page.get_by_role("slider", name="Height", exact=True).press("ArrowLeft")
     expect(page.get_by_role("switch", name="Automatic height")).not_to_be_checked()
-
-
-def test_another_grid_keeps_the_boxes(page) -> None:
-    before = rows(page)
-    unfold(page, "Grid and own points")
-    pick(page, "Grid", "512 × 512 cells")
-    wait_until(page, lambda: "512 × 512 cells" in page.locator(".summary").inner_text())
-    after = rows(page)
-    assert [row["west km"] for row in after] == [row["west km"] for row in before]
 
 
 EVIL = "<img src=x onerror=document.title='taken'>"
@@ -298,24 +251,3 @@ def test_coast_and_names_stand_on_both_maps_more_of_them_closer_until_switched_o
     page.get_by_role("switch", name="Coast, roads and names").click()
     wait_until(page, lambda: page.evaluate(_BASE) == {"names": [], "lines": 0})
     wait_until(page, lambda: addressed(page).look.base_map is False)
-
-
-def test_a_tooltip_has_the_colours_of_the_theme(page) -> None:
-    looks = []
-    for _ in range(2):
-        for shift in (0.3, 0.31):
-            page.mouse.move(*at(page, "Private map", shift, 0.3))
-        shown = page.locator("body > .bk-Tooltip").first
-        expect(shown).to_be_visible()
-        looks.append(
-            shown.evaluate(
-                "each => [getComputedStyle(each).backgroundColor, getComputedStyle(each).color]"
-            )
-        )
-        page.mouse.move(5, 700)
-        before = background(page)
-        page.get_by_role("button", name="Toggle theme").click()
-        wait_until(page, lambda before=before: background(page) != before)
-    (one, ink), (other, other_ink) = looks
-    assert {one, other} == {"rgb(22, 29, 38)", "rgb(255, 255, 255)"}
-    assert ink != other_ink

@@ -83,7 +83,6 @@ def mode(page: Page, label: str) -> None:
     wait_until(page, lambda: page.evaluate(_DRAWS) == (label == "Polygon"))
 
 
-@pytest.mark.journey
 def test_a_polygon_is_drawn_by_clicks_ended_in_three_ways_and_given_up_in_two(page: Page) -> None:
     mode(page, "Polygon")
     for x, y in ((0.2, 0.2), (0.4, 0.2)):

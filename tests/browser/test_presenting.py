@@ -202,8 +202,14 @@ def presented(browser, server, request) -> Iterator[Shown]:
     leave(page)
 
 
-@pytest.mark.parametrize("presented", PAGES, indirect=True)
-@pytest.mark.journey
+@pytest.mark.parametrize(
+    "presented",
+    [
+        pytest.param(name, marks=[pytest.mark.journey] if name in ("explore", "trips") else [])
+        for name in PAGES
+    ],
+    indirect=True,
+)
 def test_no_exact_count_is_in_the_browser_until_it_is_asked_for(presented: Shown) -> None:
     page = presented.page
     before = presented.leaks()

@@ -29,7 +29,6 @@ def press(page: Page, name: str) -> None:
     page.get_by_role("button", name=name, exact=True).click()
 
 
-@pytest.mark.journey
 def test_a_newcomer_takes_the_tour(page: Page) -> None:
     where = page.get_by_role("img", name="Private map").bounding_box()
     press(page, "Scenarios")

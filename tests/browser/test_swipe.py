@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import PHONE, come_to, leave, settle
+from tests.browser.conftest import come_to, leave, settle
 from tests.browser.visit import MODELS, rows, steady, wait_until
 
 # The tags of every map: text, and left, top, width and height in pixels of the window. Tags have a
@@ -91,10 +91,9 @@ def uncover(page: Page, place: float) -> None:
     ("path", "first", "labels", "window"),
     [
         ("", "Private map", ("true", "private"), {}),
-        ("", "Private map", ("true", "private"), PHONE),
         ("/compare", "Private map A", ("A", "B"), {}),
     ],
-    ids=["explore", "phone", "compare"],
+    ids=["explore", "compare"],
 )
 def test_every_number_is_whole_wherever_the_edge_lies(
     browser, server, path, first, labels, window
@@ -126,26 +125,4 @@ def test_every_number_is_whole_wherever_the_edge_lies(
         # The ground of a tag lets a little of the map through: rims of letters may differ.
         for each in found:
             assert (each != found[0]).sum() < 0.15 * found[0].sum(), tag["text"]
-    leave(page)
-
-
-def test_what_explains_both_maps_stands_apart(browser, server) -> None:
-    """Two different bars of colours, of counts and of differences, are both whole."""
-    page, _ = come_to(browser, server, "", "Private map")
-    page.get_by_role("button", name="difference", exact=True).click()
-    page.get_by_role("button", name="Swipe", exact=True).click()
-    expect(page.get_by_role("slider", name="Swipe")).to_be_visible()
-    difference = page.get_by_role("img", name="Difference map")
-    for part in (0.2, 0.5, 0.9):
-        # The map moves into the place that both share.
-        box = steady(page, difference.bounding_box, 3)
-        slider = page.locator(".MuiSlider-root").last.bounding_box()
-        page.mouse.click(slider["x"] + part * slider["width"], slider["y"] + slider["height"] / 2)
-        steady(page, lambda: page.evaluate(_CUT), 3)
-        assert page.evaluate(_CUT) == []
-        for bar in page.locator(".bar").all():
-            seen = bar.bounding_box()
-            assert box["x"] <= seen["x"]
-            assert seen["x"] + seen["width"] <= box["x"] + box["width"] + 1
-    assert page.locator(".bar").count() == 2
     leave(page)

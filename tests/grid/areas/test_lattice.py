@@ -10,6 +10,7 @@ from explorer import Areas, Grid, InputError
 from explorer.grid.areas import lattice as module
 from explorer.grid.areas.lattice import Lattice
 from explorer.grid.plane import on_plane
+from explorer.grid.trapezoids import add_polygon
 
 LAKE = [(10.1, 50.1), (10.2, 50.1), (10.2, 50.2)]
 SHAPES = [
@@ -45,6 +46,15 @@ def test_shares_are_exact(cell):
     assert lattice.grid.cell_height == pytest.approx(cell)
     check_shares(areas, lattice, range(3))
     assert areas.lattice(cell) is lattice
+
+
+def test_what_is_beyond_the_cells_is_cut_off():
+    shape = Polygon([(-2.5, -1), (1.5, 0.5), (6, 4), (-3, 2.5)])
+    shares = np.zeros((3, 4))
+    add_polygon(shape, np.zeros(2), np.ones(2), shares)
+    cols, rows = np.meshgrid(np.arange(4), np.arange(3))
+    exact = shapely.area(shapely.intersection(shape, shapely.box(cols, rows, cols + 1, rows + 1)))
+    np.testing.assert_allclose(shares, exact, atol=1e-12)
 
 
 def test_every_place_of_an_area_lies_in_its_window():

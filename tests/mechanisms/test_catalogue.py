@@ -8,6 +8,9 @@ from hypothesis import strategies as st
 from explorer import (
     HB,
     FrequencyMatrix,
+    Hierarchy,
+    KDCell,
+    KDHybrid,
     Privlet,
     PrivTree,
     all_mechanisms,
@@ -16,7 +19,7 @@ from explorer.mechanisms.hierarchies import best_branching, levels_of
 from explorer.privacy.curator import Curator
 from explorer.privacy.noise import PreviewNoise
 from explorer.releases import haar
-from tests.helpers import city, run
+from tests.helpers import NoNoise, city, run
 
 
 @pytest.mark.parametrize("key", list(all_mechanisms()))
@@ -106,3 +109,26 @@ def test_privtree_publishes_no_score_and_charges_its_structure_once():
     structure = release.ledger[0]
     assert structure.composition == "PrivTree's proof"
     assert structure.epsilon == 0.5
+
+
+@pytest.mark.parametrize("order", ["kd first", "quad first"])
+def test_hybrid_has_both_kinds_of_levels(order):
+    release, _ = run(KDHybrid(order=order, kd_levels=3, quad_levels=2), city(), PreviewNoise(1))
+    fan_out = release.tree.fan_out[release.tree.fan_out > 0]
+    assert set(fan_out.tolist()) == {2, 4}
+    assert release.tree.fan_out[0] == (2 if order == "kd first" else 4)
+
+
+def test_kd_cell_reads_the_data_again_for_its_counts():
+    matrix = city((32, 32))
+    moved = FrequencyMatrix.from_array(matrix.counts + np.eye(32, dtype=int) * 50)
+    a, b = (run(KDCell(epsilon=5), m, NoNoise())[0] for m in (matrix, moved))
+    assert b.total - a.total == pytest.approx(50 * 32)
+    assert [stage for stage, _ in a.elsewhere] == ["total", "grid"]
+
+
+def test_hierarchy_has_the_levels_it_says():
+    release, _ = run(Hierarchy(grid_size=16, branching=2, levels=3), city(), PreviewNoise(1))
+    sizes = np.bincount(release.tree.depth)
+    assert sizes.tolist() == [1, 16, 64, 256]
+    assert {row.stage for row in release.ledger} == {"grid 1", "grid 2", "grid 3"}

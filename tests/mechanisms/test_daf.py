@@ -197,3 +197,16 @@ def test_any_small_domain_gives_a_tiling_within_budget(kind, shape, epsilon, see
     assert cells.sum() == array.size
     paths = release.tree.path_spent[release.tree.leaves].sum(axis=1)
     assert set(paths.tolist()) == {to_units(epsilon)}
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_destination_first_cuts_its_axes_first(kind) -> None:
+    release = kind(epsilon=0.5, order="destination first").release(trips(), rng=1)
+    tree = release.tree
+    for depth, axis in enumerate((2, 3, 0, 1)):
+        below = np.flatnonzero(tree.depth == depth + 1)
+        smaller = (tree.upper - tree.lower)[below] < (tree.upper - tree.lower)[tree.parent[below]]
+        assert smaller[:, axis].any()
+        assert not np.delete(smaller, axis, axis=1).any()
+    assert daf.axes_in_order(5, "destination first") == [4, 2, 3, 0, 1]
+    assert daf.axes_in_order(6, "origin first") == list(range(6))

@@ -177,3 +177,9 @@ def test_stop_rules():
     sides = extent.tree.upper[parents] - extent.tree.lower[parents]
     assert np.all(np.prod(sides, axis=1) > 64)
     assert HTF(epsilon=1, stop_rule="optimal").release(matrix, rng=1).n_leaves > 10
+
+
+def test_a_total_split_budget_is_shared_by_the_levels():
+    level = HTF(epsilon=1, height=10, split_budget=0.01).release(city(), rng=1)
+    total = HTF(epsilon=1, height=10, split_budget=0.1, split_budget_per="total")
+    assert np.array_equal(level.counts, total.release(city(), rng=1).counts)

@@ -114,11 +114,13 @@ def test_what_lies_outside_the_grid_counts_nothing() -> None:
     assert release.answer(slanted).value == pytest.approx(release.answer(kept).value)
 
 
-def test_invalid_rings_do_no_harm() -> None:
+def test_invalid_rings_and_stray_lines_do_no_harm() -> None:
     release = Identity().release(MATRIX, rng=3)
     bow = Polygon([(0, 0), (4_000, 4_000), (4_000, 0), (0, 4_000)])
     mended = shapely.make_valid(bow, method="structure", keep_collapsed=False)
     assert release.answer(bow).value == pytest.approx(release.answer(mended).value)
+    mixed = shapely.GeometryCollection([TRIANGLE, LineString([(0, 0), (1, 1)])])
+    assert release.answer(mixed).value == pytest.approx(release.answer(TRIANGLE).value)
 
 
 @pytest.mark.parametrize(
@@ -302,3 +304,16 @@ def test_polygons_off_the_map_are_told_and_boxes_beside_them_are_not() -> None:
     with pytest.warns(OutsideWarning) as told:
         compare(COUNTED, AG, [0.5, 1], asked, progress=False)
     assert len(told) == 1
+
+
+def test_answers_are_equal_short_and_safe_to_show() -> None:
+    many = RELEASE.answer(np.repeat(METRES, 500, axis=0))
+    assert many == RELEASE.answer(np.repeat(METRES, 500, axis=0))
+    assert many != RELEASE.answer(METRES)
+    assert many != 3
+    assert len(repr(many)) < 100
+    rows = frame()
+    rows["name"] = ["<img src=x onerror=alert(1)>", "east"]
+    shown = RELEASE.answer(rows)._repr_html_()
+    assert "<img" not in shown
+    assert "95 % interval of the noise alone" in shown

@@ -160,3 +160,11 @@ def test_what_cannot_be_is_refused_in_a_sentence(release) -> None:
     wide = DAFEntropy(epsilon=0.1).release(trips(((64, 64), (64, 64)), 200), rng=1)
     with pytest.raises(InputError, match="choose fewer zones"):
         flows(wide, 64)
+
+
+def test_places_on_grids_of_their_own_have_locations_of_their_own(release, tmp_path) -> None:
+    rows, places = (pd.read_csv(path) for path in flows(release, 2).to_csv(tmp_path / "a.csv"))
+    assert len(places) == 8
+    assert places.columns.tolist() == ["id", "name", "y", "x"]
+    assert set(places.id[:4]) == set(rows.origin)
+    assert set(places.id[4:]) == set(rows.dest)

@@ -286,3 +286,9 @@ def test_reading_counts_leaves_the_record_alone() -> None:
     first[:], precision[:] = -1, -1
     assert record.counts()[0].tolist() == [10, 7, 0, 0, 0]
     assert record.measurements[0].values.tolist() == [10, 7]
+
+
+def test_a_leaf_without_a_draw_is_refused():
+    record = transcript([-1, 0, 0], [1.0, 2.0, np.nan], [1.0, 1.0, 1.0])
+    with pytest.raises(ValueError, match="never measured"):
+        inference.least_squares(record)

@@ -9,7 +9,7 @@ import pytest
 import shapely
 from PIL import Image
 
-from explorer import HTF, UG, FrequencyMatrix, Grid, InputError
+from explorer import HTF, UG, FrequencyMatrix, Gravity, Grid, InputError, TripMatrix
 from explorer.releases.release import Release
 from tests.helpers import card_of
 
@@ -90,3 +90,11 @@ def test_the_picture_is_the_private_map_north_up() -> None:
     half = levels.shape[0] // 4
     # The crowd is in the north-west.
     assert levels[:half, :half].mean() > 5 * levels[-half:, -half:].mean() + 20
+
+
+def test_counts_of_several_places_have_a_card_without_a_picture() -> None:
+    cells = np.random.default_rng(1).integers(0, 4, (99, 4))
+    trips = TripMatrix.from_coordinates(cells, ((4, 4), (4, 4)))
+    card = card_of(Gravity(1.0).release(trips, rng=1))
+    assert "<img" not in card
+    assert "4 x 4 x 4 x 4" in card

@@ -149,9 +149,9 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'explorer' has no attribute {name!r}")
-    found = getattr(import_module(f"explorer.{_HOMES.get(name, 'mechanisms')}"), name)
-    globals()[name] = found
-    return found
+    result = getattr(import_module(f"explorer.{_HOMES.get(name, 'mechanisms')}"), name)
+    globals()[name] = result
+    return result
 
 
 def _read(points: Any, columns: Any) -> Any:

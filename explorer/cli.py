@@ -87,7 +87,7 @@ class _Parser(argparse.ArgumentParser):
         """Raise `InputError` for words that belong to nothing, with the flag that was meant."""
         from explorer.grid.values import nearest
 
-        typed = next((each.partition("=")[0] for each in others if each.startswith("--")), "")
+        typed = next((other.partition("=")[0] for other in others if other.startswith("--")), "")
         sentence = f"Unrecognized arguments: {' '.join(others)}"
         needed, advice = _OF_OTHER_TOOLS.get(typed, ("", ""))
         flags = {flag.lstrip("-"): flag for flag in self._option_string_actions}

@@ -35,9 +35,9 @@ def __getattr__(name: str) -> Any:
     home = {**homes, "serve": "explorer.app.server"}.get(name)
     if home is None:
         raise AttributeError(f"module 'explorer.app' has no attribute {name!r}")
-    found = getattr(import_module(home), name)
-    globals()[name] = found
-    return found
+    result = getattr(import_module(home), name)
+    globals()[name] = result
+    return result
 
 
 def __dir__() -> list[str]:

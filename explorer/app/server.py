@@ -196,7 +196,7 @@ def _refuse_in_a_worker() -> None:
 def _checked(port: int, address: str, origins: Sequence[str]) -> tuple[int, list[str]]:
     if not 0 <= port <= 65535:
         raise InputError(f"{port!r} is not a port: give a whole number from 0 to 65535.")
-    hosts = [checked_host(each) for each in origins]
+    hosts = [checked_host(origin) for origin in origins]
     # Nor does Panel: a server at an address of IPv6 is visited by name.
     if any("[" in host for host in hosts):
         raise InputError(
@@ -332,12 +332,12 @@ def _get_ready(page: Page, begin: Mapping[str, Any], drawn: threading.Event) -> 
 
 def _state(server: Any) -> dict[str, float]:
     """How a server is, without a count of anything that is on its pages."""
-    found: dict[str, float] = {"sessions": len(server.get_sessions())}
+    result: dict[str, float] = {"sessions": len(server.get_sessions())}
     # Elsewhere than on Linux nothing is said of memory.
     with contextlib.suppress(OSError):
         pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
-        found["memory_mb"] = round(pages * mmap.PAGESIZE / 2**20)
-    return found
+        result["memory_mb"] = round(pages * mmap.PAGESIZE / 2**20)
+    return result
 
 
 def warm_up(city: str | None, shown: Sequence[Page] = (), **choices: Any) -> float:

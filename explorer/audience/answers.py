@@ -30,7 +30,7 @@ def answered(queries: RangeQueries, exhibits: Sequence[Exhibit]) -> bytes:
     queries : in metres of the first map
     """
     first = exhibits[0]
-    found = {each.key: _of(each, _in(queries, first, each)) for each in exhibits}
+    found = {exhibit.key: _of(exhibit, _in(queries, first, exhibit)) for exhibit in exhibits}
     said: dict[str, Any] = {"maps": found}
     if len(exhibits) == 2:
         said["differences"] = [
@@ -50,8 +50,8 @@ def _in(queries: RangeQueries, first: Exhibit, other: Exhibit) -> Any:
     if same_plane(first, other):
         return queries
     shapes = [
-        each if each is not None else shapely.box(*box)
-        for each, box in zip(queries.shapes, queries.boxes.tolist(), strict=True)
+        shape if shape is not None else shapely.box(*box)
+        for shape, box in zip(queries.shapes, queries.boxes.tolist(), strict=True)
     ]
     sides = (queries.boxes[:, 2:] - queries.boxes[:, :2]).max(axis=1)
     bent = shapely.segmentize(np.array(shapes, dtype=object), sides / _BENT)

@@ -113,7 +113,7 @@ def _polygon(places: Any) -> Any:
     if not shape.is_valid and len(places) > MOST_CROSSED:
         raise InputError("The lines of this shape cross each other: draw it without.")
     shape = shapely.make_valid(shape)
-    parts = [each for each in shapely.get_parts(shape) if each.geom_type == "Polygon"]
+    parts = [get_part for get_part in shapely.get_parts(shape) if get_part.geom_type == "Polygon"]
     if not parts or shape.area <= 0:
         raise InputError("This shape has no area: put its corners further apart.")
     return parts[0] if len(parts) == 1 else shapely.MultiPolygon(parts)

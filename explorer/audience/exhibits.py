@@ -143,14 +143,14 @@ class Exhibit:
             if (folder / SIGNATURE).exists():
                 files[SIGNATURE] = Held(folder / SIGNATURE, MOST_MANIFEST)
             published = Published.of_manifest(Release.load(folder / RELEASE), said)
-            found = cls(manifest[:10], published, files)
-            if not found.is_there:
+            result = cls(manifest[:10], published, files)
+            if not result.is_there:
                 raise Changed
         except (InputError, ValueError, KeyError, TypeError, AttributeError, Changed) as error:
-            for each in files.values():
-                each.close()
+            for file in files.values():
+                file.close()
             raise Changed from error
-        return found
+        return result
 
     @property
     def release(self) -> Release:
@@ -165,7 +165,7 @@ class Exhibit:
     @property
     def is_there(self) -> bool:
         """Whether all its files are where they were, as they were."""
-        return all(each.is_there for each in self.files.values())
+        return all(file.is_there for file in self.files.values())
 
     @cached_property
     def leaves(self) -> Leaves:
@@ -234,13 +234,13 @@ class Exhibition:
         """
         if key not in self._of:
             raise Unknown("There is no such map on this server: begin with the list of its maps.")
-        found = self._of[key]
-        if found is None:
+        result = self._of[key]
+        if result is None:
             raise Gone(
                 "This map was taken away, or changed, after it had been checked: it is not shown "
                 "any more, the others are."
             )
-        return found
+        return result
 
     def look(self) -> list[str]:
         """Let go of those whose files are not as they were; returns their titles."""
@@ -253,4 +253,4 @@ class Exhibition:
 
     def scale(self, exhibits: Sequence[Exhibit]) -> ColourScale:
         """One colour scale for several: that of the release with the most."""
-        return ColourScale("log", max(each.top for each in exhibits), "release")
+        return ColourScale("log", max(exhibit.top for exhibit in exhibits), "release")

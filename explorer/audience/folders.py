@@ -142,12 +142,12 @@ def read_beside(_work: Any, _content: bytes, folder: str, *, limits: Any) -> Any
         check=False,
     )
     try:
-        found = json.loads(done.stdout)
+        result = json.loads(done.stdout)
     except ValueError:
         raise InputError(f"{folder} could not be read; it may be damaged.") from None
-    if "refused" in found:
-        raise InputError(found["refused"])
-    return found
+    if "refused" in result:
+        raise InputError(result["refused"])
+    return result
 
 
 def digest(path: Path) -> str:

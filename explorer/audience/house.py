@@ -60,12 +60,12 @@ class House:
 
     def page(self, key: Any, make: Callable[[], bytes]) -> Packed:
         """A page, made once as long as the same maps are shown."""
-        found = self.pages.get(key)
-        if found is None:
+        result = self.pages.get(key)
+        if result is None:
             if len(self.pages) > 4 * len(self.exhibition) ** 2 + 20:
                 self.pages.clear()
-            found = self.pages[key] = Packed.of(make())
-        return found
+            result = self.pages[key] = Packed.of(make())
+        return result
 
     def look(self) -> list[str]:
         """Let go of maps that are not as they were; returns their titles."""
@@ -93,13 +93,13 @@ class Answer(RequestHandler):
 
     def asked(self) -> dict[str, str]:
         """The arguments of the address, the last of each name."""
-        found: dict[str, str] = {}
+        result: dict[str, str] = {}
         for name, values in self.request.query_arguments.items():
             try:
-                found[name] = values[-1].decode()
+                result[name] = values[-1].decode()
             except UnicodeDecodeError:
                 raise HTTPError(400) from None
-        return found
+        return result
 
     async def shown(self, key: object, make: Callable[[], bytes], kind: str) -> None:
         """Answer with bytes that are the same for all who ask for the same."""

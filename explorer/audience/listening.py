@@ -119,15 +119,15 @@ class Pages(Application):
         return [] if self.server is None else list(self.server.open.elements())
 
     def _state(self) -> dict[str, float]:
-        found: dict[str, float] = {
+        result: dict[str, float] = {
             "maps": len(self.house.exhibition),
             "connections": len(self._connections()),
         }
         statm = Path("/proc/self/statm")
         if statm.exists():
             pages = int(statm.read_text("ascii").split()[1])
-            found["memory_mb"] = round(pages * mmap.PAGESIZE / 2**20)
-        return found
+            result["memory_mb"] = round(pages * mmap.PAGESIZE / 2**20)
+        return result
 
 
 class Listening:

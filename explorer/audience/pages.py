@@ -182,7 +182,7 @@ def _bar(title: str, exhibition: Exhibition, exhibit: Exhibit | None = None) -> 
 def _card(exhibit: Exhibit) -> str:
     about, release = exhibit.published.about, exhibit.release
     line = f"{about.curator}, {about.region}, {exhibit.published.booking.date}"
-    at = ",".join(f"{each:.6g}" for each in release.grid.bounds)
+    at = ",".join(f"{bound:.6g}" for bound in release.grid.bounds)
     grid = release.grid
     width = round(_SMALL * min(1.0, grid.width / grid.height))
     height = round(width * grid.height / grid.width)

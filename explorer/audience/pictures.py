@@ -72,12 +72,12 @@ def numbers(text: str, count: int) -> list[float]:
         For anything else.
     """
     try:
-        found = [float(each) for each in text[:200].split(",")]
+        numbers = [float(part) for part in text[:200].split(",")]
     except ValueError:
-        found = []
-    if len(found) != count or not all(map(math.isfinite, found)):
+        numbers = []
+    if len(numbers) != count or not all(map(math.isfinite, numbers)):
         raise InputError(_BAD)
-    return found
+    return numbers
 
 
 def painted(exhibit: Exhibit, wanted: Wanted, scale: ColourScale) -> bytes:

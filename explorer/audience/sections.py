@@ -142,7 +142,7 @@ def meaning(exhibit: Exhibit) -> str:
         ("What was not promised", words("not promised"), words("server")),
     )
     said = "".join(
-        f"<div><h3>{heading}</h3>{''.join(f'<p>{_text(each)}</p>' for each in texts)}</div>"
+        f"<div><h3>{heading}</h3>{''.join(f'<p>{_text(text)}</p>' for text in texts)}</div>"
         for heading, *texts in parts
     )
     lead = _text(words("lead", **facts))
@@ -161,8 +161,8 @@ def downloads(exhibit: Exhibit) -> str:
     kinds[SIGNATURE] = "JSON: the publisher's signature of the manifest"
     rows = "".join(
         f'<tr><th scope="row"><a href="/files/{exhibit.key}/{name}" download>{name}</a></th>'
-        f'<td>{_text(kinds[name])}</td><td class="number">{_bytes(held.size)}</td></tr>'
-        for name, held in exhibit.files.items()
+        f'<td>{_text(kinds[name])}</td><td class="number">{_bytes(file.size)}</td></tr>'
+        for name, file in exhibit.files.items()
     )
     return (
         '<section class="files" aria-labelledby="files"><h2 id="files">Take it along</h2>'

@@ -121,10 +121,10 @@ class Shared:
         Busy
             See `Turns.of`.
         """
-        found = self._kept.get(key)
-        if found is not None:
+        result = self._kept.get(key)
+        if result is not None:
             self._kept.move_to_end(key)
-            return found
+            return result
         task = self._under_way.get(key)
         if task is None:
             task = asyncio.get_running_loop().create_task(self._make(key, address, make))
@@ -134,13 +134,13 @@ class Shared:
 
     async def _make(self, key: Hashable, address: str, make: Callable[[], bytes]) -> bytes:
         try:
-            made = await self._turns.of(address, make)
+            result = await self._turns.of(address, make)
         finally:
             del self._under_way[key]
         self.made += 1
-        self._kept[key] = made
-        self._size += len(made)
+        self._kept[key] = result
+        self._size += len(result)
         while self._size > self._most:
             _, old = self._kept.popitem(last=False)
             self._size -= len(old)
-        return made
+        return result

@@ -15,7 +15,7 @@ class Statics:
     """The files of a folder."""
 
     def __init__(self, folder: Path = _FOLDER) -> None:
-        found = [each for each in sorted(folder.iterdir()) if each.suffix in _KINDS]
+        found = [path for path in sorted(folder.iterdir()) if path.suffix in _KINDS]
         self._of = {each.name: Packed.of(each.read_bytes()) for each in found}
         # One mark for all: modules name each other.
         whole = b"".join(each.plain for each in self._of.values())

@@ -68,8 +68,8 @@ def serve(settings: Settings, say: Callable[[str], None] = print) -> None:
         For a folder that is not shown (see `release_folders` and `verified`), a host or an origin
         that is none, a port that is taken, and a process that does not stay.
     """
-    hosts = [checked_host(each) for each in settings.hosts]
-    origins = [checked_origin(each) for each in settings.origins]
+    hosts = [checked_host(host) for host in settings.hosts]
+    origins = [checked_origin(origin) for origin in settings.origins]
     folders = release_folders(settings.folders)
     sockets = listening_sockets(settings.port, settings.address, backlog=1024)
     for one in sockets:

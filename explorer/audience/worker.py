@@ -27,7 +27,9 @@ def run(settings: dict[str, Any], sockets: list[socket.socket]) -> None:
     from explorer.audience.listening import Listening
     from explorer.serving.ending import run_until_told
 
-    exhibition = Exhibition([(each["folder"], each["manifest"]) for each in settings["folders"]])
+    exhibition = Exhibition(
+        [(setting["folder"], setting["manifest"]) for setting in settings["folders"]]
+    )
     for each in exhibition:
         each.prepare()
     house = House(exhibition, tuple(settings["origins"]))
@@ -79,7 +81,7 @@ def _end_with_the_other(listening: Any) -> None:
 def main() -> None:
     """Serve on the sockets whose numbers the first argument names, as JSON."""
     settings = json.loads(sys.argv[1])
-    sockets = [socket.socket(fileno=each) for each in settings["sockets"]]
+    sockets = [socket.socket(fileno=setting) for setting in settings["sockets"]]
     for each in sockets:
         each.setblocking(False)
     run(settings, sockets)

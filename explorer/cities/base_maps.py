@@ -77,7 +77,7 @@ def _of_areas(frame, level: str) -> BaseMap:  # type: ignore[no-untyped-def]
     order = np.argsort(-shapely.area(whole), kind="stable")
     rings = shapely.get_rings(shapely.get_parts(whole))
     return BaseMap(
-        [shapely.LineString(each) for each in rings],
+        [shapely.LineString(ring) for ring in rings],
         ["border"] * len(rings),
         [names[at][:LONGEST] for at in order],
         shapely.get_coordinates(shapely.point_on_surface(whole[order])),

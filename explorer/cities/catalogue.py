@@ -40,19 +40,19 @@ def cities() -> dict[str, City]:
     >>> cities()["madeup"].title
     'Port Amber'
     """
-    found = {"madeup": _made_up(), "nation": _nation()}
+    cities = {"madeup": _made_up(), "nation": _nation()}
     for table in _known():
         city = _local(table) or (describe(table, None) if "download" in table else None)
         if city is not None:
-            found[city.key] = city
+            cities[city.key] = city
     for city in _described():
         if city.make is None and city.key in _MADE_UP:
             warnings.warn(
                 f"The key '{city.key}' is taken; give the city another one.", stacklevel=2
             )
         else:
-            found[city.key] = city
-    return found
+            cities[city.key] = city
+    return cities
 
 
 def find(key: str) -> City:

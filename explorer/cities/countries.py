@@ -45,11 +45,11 @@ def countries() -> dict[str, CountrySet]:
     >>> countries()["nation"].title
     'Amber Isles'
     """
-    found = {MADE_UP: _made_up()}
+    countries = {MADE_UP: _made_up()}
     for folder in folders():
         areas, points = folder / _GB_AREAS, folder / _GB_POINTS
         if areas.is_file() and points.is_file():
-            found[GREAT_BRITAIN] = CountrySet(
+            countries[GREAT_BRITAIN] = CountrySet(
                 key=GREAT_BRITAIN,
                 title="Great Britain, road accidents",
                 description="Three countries, eleven regions, 380 districts.",
@@ -58,7 +58,7 @@ def countries() -> dict[str, CountrySet]:
                 points=partial(read_points, points),
             )
             break
-    return found
+    return countries
 
 
 def find(key: str) -> CountrySet:

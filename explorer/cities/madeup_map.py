@@ -58,8 +58,8 @@ def _shores() -> list[Floats]:
     y = np.arange(-half, half, 0.01)
     # Where the river flows in, the shore is open.
     coast = np.column_stack([madeup_plan.coast(y), y])
-    found = _split(coast, ~madeup_plan.in_river(*(coast + np.array([0.02, 0.0])).T))
-    found.append(
+    shores = _split(coast, ~madeup_plan.in_river(*(coast + np.array([0.02, 0.0])).T))
+    shores.append(
         _around(-3.45, -2.2, 0.62, 0.42, 0.0, lambda x, y: 1 + 0.12 * np.sin(5 * x + 7 * y))
     )
     x = np.arange(-2.8, half, 0.01)
@@ -68,32 +68,32 @@ def _shores() -> list[Floats]:
     wide = 0.06 + 0.13 * np.exp(-np.clip(x + 1.6, 0, None) / 1.6)
     for side in (-1, 1):
         bank = np.column_stack([x, middle + side * wide * np.sqrt(1 + slope**2)])
-        found += _split(bank, ~madeup_plan.in_sea(*bank.T))
-    return found
+        shores += _split(bank, ~madeup_plan.in_sea(*bank.T))
+    return shores
 
 
 def _parks() -> list[Floats]:
     """Outlines of parks and of the airfield, km."""
-    found = []
+    parks = []
     for cx, cy, a, b, angle, ellipse in (*madeup_plan.PARKS, madeup_plan.AIRFIELD):
 
         def ragged(x: Floats, y: Floats, cx: float = cx) -> Floats:
             return 1.0 + 0.22 * np.sin(4.1 * x + 2.7 * y + 9.0 * cx) * np.sin(5.3 * y - 1.9 * x)
 
         if ellipse:
-            found.append(_around(cx, cy, a, b, angle, ragged))
+            parks.append(_around(cx, cy, a, b, angle, ragged))
         else:
             corners = np.array([(-a, -b), (a, -b), (a, b), (-a, b), (-a, -b)])
-            found.append(_turned(corners, angle) + np.array([cx, cy]))
-    return found
+            parks.append(_turned(corners, angle) + np.array([cx, cy]))
+    return parks
 
 
 def _roads() -> list[Floats]:
     """Main roads where they are on land or on a bridge, km."""
-    found: list[Floats] = []
+    roads: list[Floats] = []
     for curve in madeup_plan.roads():
-        found += _split(curve, ~madeup_plan.in_sea(*curve.T))
-    return found
+        roads += _split(curve, ~madeup_plan.in_sea(*curve.T))
+    return roads
 
 
 def _around(cx, cy, a, b, angle, ragged) -> Floats:  # type: ignore[no-untyped-def]

@@ -59,7 +59,7 @@ def made_up_trips(
     >>> trips.places, len(trips)
     (('o', 'd'), 1000)
     """
-    wanted = tuple(each.strip() for each in places.split(",")) if isinstance(places, str) else None
+    wanted = tuple(part.strip() for part in places.split(",")) if isinstance(places, str) else None
     wanted = wanted or tuple(places)
     if not wanted or not set(wanted) <= set(PLACES) or len(set(wanted)) < len(wanted):
         raise InputError(f"The places are {wanted!r}; give some of o, s1 and d, each once.")
@@ -137,15 +137,15 @@ class _Town:
         """
         dx, dy = self.x[end] - self.x[start], self.y[end] - self.y[start]
         part, aside = 0.15 + 0.7 * rng.random(len(start)), 0.25 * _blur(rng, len(start))
-        found = self._towards(rng, start, part * dx - aside * dy, part * dy + aside * dx)
+        result = self._towards(rng, start, part * dx - aside * dy, part * dy + aside * dx)
         changes = np.flatnonzero((np.hypot(dx, dy) > 2.0) & (rng.random(len(start)) < 0.5))
         x, y = self.x[self.centres], self.y[self.centres]
         detour = sum(
             np.hypot(self.x[ends[changes], None] - x, self.y[ends[changes], None] - y)
             for ends in (start, end)
         )
-        found[changes] = self.centres[np.argmin(detour, axis=1)]
-        return found
+        result[changes] = self.centres[np.argmin(detour, axis=1)]
+        return result
 
     def _nearest(self, x: Floats, y: Floats) -> Ints:
         """The address nearest to each of a few places (n,)."""
@@ -156,17 +156,17 @@ class _Town:
 
         Where no one lives the way is made shorter, at the last down to the start's own square.
         """
-        found, open_, part = start.copy(), np.arange(len(start)), 1.0
+        towards, open_, part = start.copy(), np.arange(len(start)), 1.0
         luck = rng.random(len(start))
         while len(open_):
             x, y = self.x[start[open_]], self.y[start[open_]]
             square = _square(x + part * dx[open_], y + part * dy[open_])
             first, many = self.first[square], np.diff(self.first)[square]
             there = many > 0
-            found[open_[there]] = (first + (luck[open_] * many).astype(np.int64))[there]
+            towards[open_[there]] = (first + (luck[open_] * many).astype(np.int64))[there]
             open_ = open_[~there]
             part = part * 0.8 if part > 0.05 else 0.0
-        return found
+        return towards
 
 
 def _addresses(rng: np.random.Generator, n: int) -> tuple[Floats, Floats]:

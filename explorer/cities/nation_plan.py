@@ -167,9 +167,9 @@ def _wound(shape: shapely.Geometry) -> shapely.Geometry:
 def _ranked(n: int, rng: np.random.Generator) -> Floats:
     """Shares of n towns: the town of rank r is 1 / r of the largest; ranks fall anywhere."""
     share = 1.0 / np.arange(1, n + 1)
-    found = np.empty(n)
-    found[rng.permutation(n)] = share / share.sum()
-    return found
+    result = np.empty(n)
+    result[rng.permutation(n)] = share / share.sum()
+    return result
 
 
 def _land(shapes: NDArray[np.object_]) -> tuple[Floats, tuple[float, float]]:
@@ -189,8 +189,8 @@ def _land(shapes: NDArray[np.object_]) -> tuple[Floats, tuple[float, float]]:
 def _degrees(km: Floats) -> Floats:
     lon, lat = transform(equal_area_crs(LON, LAT), LONLAT, km[:, 0] * 1000, km[:, 1] * 1000)
     # Nine digits are a tenth of a millimetre, and the same on every machine.
-    found: Floats = np.column_stack([lon, lat]).round(9)
-    return found
+    degrees: Floats = np.column_stack([lon, lat]).round(9)
+    return degrees
 
 
 def _to_degrees(shapes: NDArray[np.object_]) -> NDArray[np.object_]:

@@ -147,21 +147,21 @@ def trip_sets() -> dict[str, TripSet]:
     >>> trip_sets()["madeup"].title
     'Port Amber, made-up trips'
     """
-    here = {key: each for key, each in known_files().items() if each.present}
+    here = {key: known_file for key, known_file in known_files().items() if known_file.present}
     return {MADE_UP: _made_up(), **here}
 
 
 def known_files() -> dict[str, TripSet]:
     """The sets of trips that are in files, by key, whether they are here or not."""
-    found = {}
+    result = {}
     text = (Path(__file__).parent / "trip_sets.toml").read_text("utf8")
     for table in tomllib.loads(text)["trips"]:
         entry = dict(table)
         name = entry.pop("file")
         extent = {way: entry.pop(way) for way in ("around", "size_km")}
         here = next((f / name for f in folders() if (f / name).is_file()), Path(name))
-        found[entry["key"]] = TripSet(**entry, extent=extent, file=here)
-    return found
+        result[entry["key"]] = TripSet(**entry, extent=extent, file=here)
+    return result
 
 
 def find(key: str) -> TripSet:

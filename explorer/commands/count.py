@@ -87,7 +87,7 @@ def run(arguments: argparse.Namespace) -> None:
     bound = whole_or_none(arguments.contribution_bound, "--contribution-bound", 1)
     check_unit(arguments, bound)
     require_points(sources)
-    if any(is_counts(each) for each in sources):
+    if any(is_counts(source) for source in sources):
         if not asks or arguments.output is not None or len(sources) > 1:
             raise InputError(
                 "These are counts already; draw from them with `dp-explorer release`, or ask one "

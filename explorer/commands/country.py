@@ -110,13 +110,13 @@ def run(arguments: argparse.Namespace) -> None:
         for name, text in typed.items()
         if text is not None
     }
-    made = Country(**settings, **_settings_inside(arguments, settings))
+    country = Country(**settings, **_settings_inside(arguments, settings))
     seed = whole_or_none(arguments.preview, "--preview", 0)
     bound = whole_or_none(arguments.contribution_bound, "--contribution-bound", 1)
     check_unit(arguments, bound)
     sources: list[str] = arguments.points
     require_points(sources)
-    if any(is_counts(each) for each in sources):
+    if any(is_counts(source) for source in sources):
         raise InputError(
             "Counts of `dp-explorer count` know their grid and no areas; give the points."
         )
@@ -129,7 +129,7 @@ def run(arguments: argparse.Namespace) -> None:
     for sentence in (*areas.notes, *counts.notes):
         note(without_counts(sentence))
     say_unit(arguments)
-    release: Any = draw_and_save(made, counts, seed, ledger, path, started)
+    release: Any = draw_and_save(country, counts, seed, ledger, path, started)
     _say(release)
     if path is not None and path.suffix == ".gpkg":
         from explorer.releases.country_file import layers
@@ -164,7 +164,7 @@ def _path(arguments: argparse.Namespace) -> Path | None:
             f"A release of areas is a GeoPackage or GeoParquet; name it {Path(text).stem}.gpkg or "
             f"{Path(text).stem}.parquet."
         )
-    read = [each for each in arguments.points if "://" not in each]
+    read = [point for point in arguments.points if "://" not in point]
     return output_path(text, arguments.overwrite, (*read, arguments.areas))
 
 

@@ -292,7 +292,7 @@ def _print_ranking(found: pd.DataFrame, metric: str) -> None:
     from explorer.evaluate.results import figure
 
     epsilons = [column for column in found.columns if isinstance(column, float)]
-    header = [metric, *(f"epsilon {each:g}" for each in epsilons), "all", "+-", "times best"]
+    header = [metric, *(f"epsilon {epsilon:g}" for epsilon in epsilons), "all", "+-", "times best"]
     rows = [
         [str(name)]
         + [figure(row[each], 4) for each in epsilons]

@@ -68,7 +68,7 @@ def _errors(found: pd.DataFrame, title: str) -> str:
     kept = found.assign(size=found.error.abs())
     means = kept.pivot_table(index="mechanism", columns="epsilon", values="size", aggfunc="mean")
     means = means.loc[means.mean(axis=1).sort_values().index]
-    header = [f"mean |error| on {title}", *(f"epsilon {each:g}" for each in means.columns)]
+    header = [f"mean |error| on {title}", *(f"epsilon {column:g}" for column in means.columns)]
     return table(
         header, [[str(name), *(f"{each:,.1f}" for each in row)] for name, row in means.iterrows()]
     )

@@ -88,11 +88,11 @@ def run(arguments: argparse.Namespace) -> None:
         for name, text in typed.items()
         if text is not None and not (name == "people" and everybody)
     }
-    made = Federated(**settings, **({"people": None} if everybody else {}))
+    federated = Federated(**settings, **({"people": None} if everybody else {}))
     seed = whole_or_none(arguments.preview, "--preview", 0)
-    if made.mode == "summed" and seed is None:
+    if federated.mode == "summed" and seed is None:
         raise InputError("One draw for all shares makes previews: give --preview, or leave --mode.")
-    if made.algorithm == "sampling" and seed is None:
+    if federated.algorithm == "sampling" and seed is None:
         raise InputError("A sample without noise is not private: give --preview.")
     shape = None if arguments.shape is None else flags.shape(arguments.shape)
     chosen = find(arguments.city)
@@ -107,9 +107,9 @@ def run(arguments: argparse.Namespace) -> None:
     )
     public = True if arguments.people_are_public else None
     with as_typed(_advice):
-        declared_number(made.declared, public, preview=seed is not None)
+        declared_number(federated.declared, public, preview=seed is not None)
     prior = None if arguments.prior is None else Release.load(arguments.prior)
-    matters = made.relevant()
+    matters = federated.relevant()
     for name, text in typed.items():
         if text is not None and name not in {"epsilon", *matters}:
             note(f"{flags.flag(name)} has no effect with these settings.")
@@ -121,7 +121,7 @@ def run(arguments: argparse.Namespace) -> None:
         note(without_counts(sentence))
     with as_typed(_advice):
         besides = {"prior": prior, "people_are_public": public}
-        release: Any = draw_and_save(made, matrix, seed, ledger, path, started, **besides)
+        release: Any = draw_and_save(federated, matrix, seed, ledger, path, started, **besides)
     _say(release)
 
 

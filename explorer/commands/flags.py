@@ -37,11 +37,11 @@ def refuse(arguments: argparse.Namespace, names: Iterable[str], beside: str) -> 
 
 def owners(kinds: Kinds | None = None) -> dict[str, list[type[Mechanism]]]:
     """The mechanisms (of maps, or these) that have a parameter, by its name, as declared."""
-    found: dict[str, list[type[Mechanism]]] = {}
+    owners: dict[str, list[type[Mechanism]]] = {}
     for each in _known(kinds).values():
         for name in each.tunables():
-            found.setdefault(name, []).append(each)
-    return found
+            owners.setdefault(name, []).append(each)
+    return owners
 
 
 def _known(kinds: Kinds | None) -> Kinds:
@@ -107,7 +107,7 @@ def add_parameters(parser: argparse.ArgumentParser, kinds: Kinds | None = None) 
 
 def _whose(name: str, kinds: Sequence[type[Mechanism]]) -> str:
     """A parameter in a line, with the mechanisms that have it."""
-    return f"{kinds[0].param[name].label} ({', '.join(each.key for each in kinds)})"
+    return f"{kinds[0].param[name].label} ({', '.join(kind.key for kind in kinds)})"
 
 
 def _typed_mechanism(typed: Sequence[str]) -> str:
@@ -178,7 +178,7 @@ def pairs(typed: Iterable[str], kind: type[Mechanism], what: str) -> dict[str, A
     >>> pairs(["T=5", "stop-count=30"], all_mechanisms()["htf"], "--inside-set")
     {'T': 5, 'stop_count': 30.0}
     """
-    found: dict[str, Any] = {}
+    pairs: dict[str, Any] = {}
     for each in typed:
         given, equals, text = each.partition("=")
         name = given.strip().replace("-", "_")
@@ -189,10 +189,10 @@ def pairs(typed: Iterable[str], kind: type[Mechanism], what: str) -> dict[str, A
                 f"{kind.title} has no setting {name!r}; {what} takes "
                 f"{', '.join(kind.tunables()) or 'none of it'}."
             )
-        if name in found:
+        if name in pairs:
             raise InputError(f"{what} names {name} twice; give it once.")
-        found[name] = value_of(kind.param[name], text, f"{what} {name}")
-    return found
+        pairs[name] = value_of(kind.param[name], text, f"{what} {name}")
+    return pairs
 
 
 def value_of(declared: param.Parameter, text: str, what: str = "") -> Any:

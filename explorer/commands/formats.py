@@ -27,7 +27,9 @@ def records(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
     """
     from explorer.queries.geojson import finite
 
-    plain = [each.tolist() if hasattr(each, "tolist") else each for each in columns.values()]
+    plain = [
+        column.tolist() if hasattr(column, "tolist") else column for column in columns.values()
+    ]
     rows = zip(*plain, strict=True)
     return [dict(zip(columns, map(finite, row), strict=True)) for row in rows]
 

@@ -279,9 +279,9 @@ def _about(arguments: argparse.Namespace, ledger: Payment, population: str) -> A
     """What the person says: what was kept, over it the file, over it the flags; kept again."""
     from explorer.publish.about import About, KeptAnswers
 
-    kept = KeptAnswers(ledger.path)
-    about = About.of(kept.of(population) | _said(arguments))
-    kept.keep(population, about.facts())
+    kept_answers = KeptAnswers(ledger.path)
+    about = About.of(kept_answers.of(population) | _said(arguments))
+    kept_answers.keep(population, about.facts())
     return about
 
 

@@ -136,7 +136,7 @@ def lines_of_boxes(
 def rows(names: list[str], columns: dict[str, np.ndarray]) -> list[list[str]]:
     """Cells of a table: a name, whole numbers as they are, all others to a tenth."""
     return [
-        [name, *(f"{each:,}" if each.dtype.kind == "i" else f"{each:,.1f}" for each in values)]
+        [name, *(f"{value:,}" if value.dtype.kind == "i" else f"{value:,.1f}" for value in values)]
         for name, *values in zip(names, *columns.values(), strict=True)
     ]
 

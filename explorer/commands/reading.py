@@ -103,9 +103,9 @@ def workers(arguments: argparse.Namespace) -> str | None:
 
 def require_points(sources: list[str]) -> None:
     """Raise `InputError` for a missing file; patterns and addresses are looked at later."""
-    for each in sources:
-        if "://" not in each and not has_magic(each):
-            require_file(each)
+    for source in sources:
+        if "://" not in source and not has_magic(source):
+            require_file(source)
 
 
 def in_parts(sources: list[str]) -> bool:

@@ -183,15 +183,15 @@ def _places(text: str) -> list[str | tuple[str, str]]:
     >>> _places("o,start_x:start_y")
     ['o', ('start_x', 'start_y')]
     """
-    found: list[str | tuple[str, str]] = []
+    places: list[str | tuple[str, str]] = []
     for part in text.split(","):
         first, colon, second = part.strip().partition(":")
         if not first or (colon and not second):
             raise InputError(
                 f"{text!r} are no places; give names such as o,s2,d, or two columns as lon:lat."
             )
-        found.append((first, second) if colon else first)
-    return found
+        places.append((first, second) if colon else first)
+    return places
 
 
 def _grids(arguments: argparse.Namespace, places: int) -> list[Grid]:

@@ -37,9 +37,9 @@ def run(arguments: argparse.Namespace) -> None:
         print(as_json(verdict.facts()), end="")
     else:
         rows = [
-            [each.name, "holds" if each.holds else "DOES NOT HOLD", each.said]
-            for each in verdict.checks
-            if each.name != "signature"
+            [check.name, "holds" if check.holds else "DOES NOT HOLD", check.said]
+            for check in verdict.checks
+            if check.name != "signature"
         ]
         print(table(("what", "verdict", "found"), rows, left=3))
         print()

@@ -100,8 +100,8 @@ def by_cells(release: CountryRelease, windows: Windows) -> Floats:
     (m,) in the order of the file
     """
     density, land = release.density(), national_land(windows)
-    found = np.zeros(len(windows.areas))
-    for area in range(len(found)):
+    result = np.zeros(len(windows.areas))
+    for area in range(len(result)):
         window = windows.of([area])
         k, (rows, cols) = window.scale, window.shape
         part = np.repeat(np.repeat(window.parts[0], k, axis=0), k, axis=1)
@@ -112,8 +112,8 @@ def by_cells(release: CountryRelease, windows: Windows) -> Floats:
         here, own = density[where], land[where]
         part = part[: here.shape[0], : here.shape[1]]
         share = np.divide(part, own, np.zeros_like(own), where=own > 0)
-        found[area] = (here * np.minimum(share, 1.0)).sum()
-    return found
+        result[area] = (here * np.minimum(share, 1.0)).sum()
+    return result
 
 
 def national_land(windows: Windows) -> Floats:
@@ -135,13 +135,13 @@ def _parts(box: Box, fan_out: int, level: int) -> list[Box]:
     r0, c0, r1, c1 = box
     rows = [r0, (r0 + r1) // 2, r1] if fan_out == 4 or level % 2 == 0 else [r0, r1]
     cols = [c0, (c0 + c1) // 2, c1] if fan_out == 4 or level % 2 == 1 else [c0, c1]
-    found = [
+    parts = [
         (a, c, b, d)
         for (a, b), (c, d) in itertools.product(itertools.pairwise(rows), itertools.pairwise(cols))
     ]
-    if any(b <= a or d <= c for a, c, b, d in found):
+    if any(b <= a or d <= c for a, c, b, d in parts):
         raise InputError("The lattice has fewer cells a side than the benchmark has parts.")
-    return found
+    return parts
 
 
 def _windows(

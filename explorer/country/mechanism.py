@@ -248,8 +248,8 @@ class Country(Mechanism):
             estimates = curator.forest(starts, matrices, self._inner_plan())
             inside = getattr(self._map_at(self.epsilon), "inside", "uniform")
             maps = tuple(
-                AreaMap(window, Tree.of(made), inside, made.haar_variance)
-                for window, made in zip(of, estimates, strict=True)
+                AreaMap(window, Tree.of(estimate), inside, estimate.haar_variance)
+                for window, estimate in zip(of, estimates, strict=True)
             )
         record = with_totals(curator.transcript(starts), starts.ids, maps)
         linear = inference.least_squares(record)

@@ -123,11 +123,11 @@ class CountryBench:
         plan = Country(epsilon=epsilon, inside=NO_MAPS, budgets=budgets, consistency=consistency)
         truth, found = self.land.counts.by_node, []
         for seed in range(DRAWS * self.seeds):
-            made = plan.release(self.land.counts, rng=seed)
-            people = made.windows.people
-            error = made.tree.value - truth[people.top[made.node]]
+            release = plan.release(self.land.counts, rng=seed)
+            people = release.windows.people
+            error = release.tree.value - truth[people.top[release.node]]
             # An only child is the same people once more.
-            found.append(float(np.sum(people.chain[made.node] * error**2)))
+            found.append(float(np.sum(people.chain[release.node] * error**2)))
         return np.array(found).reshape(-1, DRAWS).mean(axis=1)
 
     def _areas_of_plan(
@@ -167,7 +167,7 @@ class CountryBench:
         truth = exact(matrix, asked)
         made = {"htf": HTF, "mosaic": Mosaic}[inside](epsilon=epsilon)
         values = (made.release(matrix, rng=seed).answer(asked).value for seed in range(self.seeds))
-        return np.array([mre(truth, each, SMOOTHING) for each in values])
+        return np.array([mre(truth, value, SMOOTHING) for value in values])
 
     def _city(self, name: str) -> FrequencyMatrix:
         """The square of a city in Fig. 9, in degrees."""

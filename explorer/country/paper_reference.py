@@ -125,25 +125,25 @@ def _read(folder: str | Path) -> tuple[Any, Any, Any]:
 
 
 def _asked(static: Any, releases: Any, cities: Any, bench: CountryBench) -> list[Asked]:
-    found: list[Asked] = []
+    result: list[Asked] = []
     by_plan = {(row["plan"], row["epsilon"]): row for row in releases}
     for epsilon in bench.epsilons:
         for rule, short in _STATIC.items():
             row = static.get(f"{epsilon:g}|{short}|raw") or static.get(f"{epsilon}|{short}|raw")
             if row is not None:
                 measure = _later(bench.areas_of_plan, epsilon, NO_MAPS, 0.0, rule)
-                found.append((f"districts, {rule} alone, {epsilon:g}", measure, row["mre"][3]))
+                result.append((f"districts, {rule} alone, {epsilon:g}", measure, row["mre"][3]))
         for threshold in (0.0, 10_000.0, 20_000.0):
             name = f"paper HTF thr {threshold:.0f}", epsilon
             if name in by_plan:
                 measure = _later(bench.areas_of_plan, epsilon, "htf", threshold)
                 what = f"districts, HTF, threshold {threshold:,.0f}, {epsilon:g}"
-                found.append((what, measure, by_plan[name]["mre3"]))
+                result.append((what, measure, by_plan[name]["mre3"]))
         for (inside, number), plan in _BENCHMARKS.items():
             if (plan, epsilon) in by_plan:
                 measure = _later(bench.areas_of_benchmark, epsilon, inside, number)
                 what = f"districts, {_TITLES[inside]}, benchmark {number}, {epsilon:g}"
-                found.append((what, measure, by_plan[plan, epsilon]["mre3"]))
+                result.append((what, measure, by_plan[plan, epsilon]["mre3"]))
     keys = {title: key for key, title in _TITLES.items()}
     for row in cities:
         city, total = str(row["area"]).removeprefix("accidents "), row["total"]
@@ -153,8 +153,8 @@ def _asked(static: Any, releases: Any, cities: Any, bench: CountryBench) -> list
         for structure, share in _FIG_9.items():
             measure = _later(bench.squares_of, city, keys[row["mechanism"]], share * total)
             what = f"{city}, {row['mechanism']}, {share:.3f} of {total:g}"
-            found.append((what, measure, row["mre"][structure]))
-    return found
+            result.append((what, measure, row["mre"][structure]))
+    return result
 
 
 def _later(

@@ -55,8 +55,8 @@ class ErrorParts:
     @property
     def squared_bias(self) -> Floats:
         """bias^2 without what chance adds to it in so few runs, sd^2 / runs; 0 or more, (n,)."""
-        found: Floats = np.maximum(self.bias**2 - self.sd**2 / self.runs, 0.0)
-        return found
+        result: Floats = np.maximum(self.bias**2 - self.sd**2 / self.runs, 0.0)
+        return result
 
     @property
     def share(self) -> Floats:

@@ -136,10 +136,10 @@ def compare(
 def _made(each: type[Mechanism] | Mechanism | str) -> Mechanism:
     if isinstance(each, str):
         each = mechanism(each)
-    made = each() if isinstance(each, type) else each
-    if not isinstance(made, Mechanism):
+    result = each() if isinstance(each, type) else each
+    if not isinstance(result, Mechanism):
         raise InputError(f"{each!r} is no mechanism: give a class, such as HTF, or its name.")
-    return made
+    return result
 
 
 def _labels(chosen: Sequence[Mechanism]) -> dict[Mechanism, str]:
@@ -152,13 +152,13 @@ def _labels(chosen: Sequence[Mechanism]) -> dict[Mechanism, str]:
     ... ]
     ['htf', 'htf(T=5)', 'ug']
     """
-    keys = [made.key for made in dict.fromkeys(chosen)]
-    found = {}
+    keys = [fromkey.key for fromkey in dict.fromkeys(chosen)]
+    labels = {}
     for made in chosen:
         own = [f"{n}={v!r}" for n, v in made.settings().items() if v != made.param[n].default]
         several = keys.count(made.key) > 1 and own
-        found[made] = f"{made.key}({', '.join(own)})" if several else made.key
-    return found
+        labels[made] = f"{made.key}({', '.join(own)})" if several else made.key
+    return labels
 
 
 def _whole(what: str, value: Any, least: int) -> int:

@@ -163,8 +163,8 @@ def measure(true: ArrayLike, private: ArrayLike, total: float) -> dict[str, floa
         "mae": absolute_errors(a, b),
     }
     squared = mse(a, b)
-    found = {name: float(errors[name].mean()) for name in PROFILED}
-    found |= {
+    result = {name: float(errors[name].mean()) for name in PROFILED}
+    result |= {
         "mse": squared,
         "rmse": float(np.sqrt(squared)),
         "l1": float(errors["mae"].sum()),
@@ -175,8 +175,8 @@ def measure(true: ArrayLike, private: ArrayLike, total: float) -> dict[str, floa
     }
     parts = np.quantile(np.stack([errors[m] for m in PROFILED]), list(QUANTILES.values()), axis=1)
     for quantile, row in zip(QUANTILES, parts, strict=True):
-        found |= {f"{m} {quantile}": float(part) for m, part in zip(PROFILED, row, strict=True)}
-    return found
+        result |= {f"{m} {quantile}": float(part) for m, part in zip(PROFILED, row, strict=True)}
+    return result
 
 
 def _pair(true: ArrayLike, private: ArrayLike) -> tuple[Floats, Floats]:

@@ -141,7 +141,7 @@ def ranking(table: pd.DataFrame, metric: str) -> pd.DataFrame:
     if not order:
         raise InputError("There are no finished runs to rank.")
     by_epsilon = {
-        epsilon: {each.label: each.value for each in scores(part, metric)}
+        epsilon: {score.label: score.value for score in scores(part, metric)}
         for epsilon, part in _with_labels(table).groupby("epsilon")
     }
     rows = [
@@ -163,7 +163,9 @@ def verdict(table: pd.DataFrame, metrics: tuple[str, ...] = COMPARED) -> str:
     Two mechanisms change places when each is ahead by one of the metrics by more standard
     errors of the difference than `critical_value` of the difference.
     """
-    by_metric = {metric: {each.label: each for each in scores(table, metric)} for metric in metrics}
+    by_metric = {
+        metric: {score.label: score for score in scores(table, metric)} for metric in metrics
+    }
     first = next(iter(by_metric.values()))
     if len(first) < 2:
         return "One mechanism alone cannot be ranked."

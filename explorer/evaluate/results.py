@@ -102,7 +102,7 @@ def tidy(runs: Iterable[Run], tasks: Iterable[Task] = ()) -> pd.DataFrame:
 
 def runs_of(table: pd.DataFrame) -> list[Run]:
     """The runs that a table came from."""
-    found = []
+    result = []
     for key, rows in table.groupby("task", sort=False):
         first = rows.iloc[0]
         figures: dict[str, dict[str, float]] = {}
@@ -110,8 +110,8 @@ def runs_of(table: pd.DataFrame) -> list[Run]:
             figures.setdefault(name, {})[metric] = float(value)
         task = Task(first.mechanism, first.parameters, float(first.epsilon), int(first.seed))
         about = (int(first.leaves), float(first.seconds), first.city, first.data, first.version)
-        found.append(Run(task, str(key), figures, *about))
-    return found
+        result.append(Run(task, str(key), figures, *about))
+    return result
 
 
 def write(table: pd.DataFrame, path: Path) -> None:
@@ -169,7 +169,7 @@ def label(table: pd.DataFrame) -> pd.Series:
         varied = [
             name
             for name in settings[0]
-            if any(each.get(name) != settings[0][name] for each in settings[1:])
+            if any(setting.get(name) != settings[0][name] for setting in settings[1:])
         ]
         for text, each in zip(texts, settings, strict=True):
             shown = [f"{name}={_shown(each[name])}" for name in varied]

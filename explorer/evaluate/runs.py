@@ -258,9 +258,9 @@ class _Asked:
     """Questions of several workloads, answered together."""
 
     def __init__(self, workloads: Sequence[Workload]) -> None:
-        boxes = [np.asarray(each.boxes, dtype=np.float64) for each in workloads]
+        boxes = [np.asarray(workload.boxes, dtype=np.float64) for workload in workloads]
         self._boxes = np.concatenate(boxes)
-        ends = np.cumsum([len(each) for each in boxes])
+        ends = np.cumsum([len(box) for box in boxes])
         self._ends = ends[:-1]
         starts = [0, *self._ends.tolist()]
         self._polygons = [

@@ -58,8 +58,8 @@ class Simulated:
         is empty every run finds it empty again, which proves nothing: no mechanism knows a count
         better than a draw with all of its budget, hence `least`.
         """
-        found: Floats = np.maximum(np.hypot(self.sd, self.bias), self.least)
-        return found
+        result: Floats = np.maximum(np.hypot(self.sd, self.bias), self.least)
+        return result
 
     def interval(self, value: ArrayLike, level: float = 0.95) -> tuple[Floats, Floats]:
         """Approximate interval around released answers: value -+ t error.
@@ -147,15 +147,17 @@ def simulate(
         if progress is not None:
             progress(number / runs)
     variance = laplace_variance(np.array([release.units]), release.contribution_bound)
-    found = []
+    result = []
     for answers, question in zip(given, questions, strict=True):
         # Bias is measured against the estimate before it was rounded (negatives removed): against
         # the rounded stand-in, rounding would be counted as an error of the mechanism.
         middle = question.answers(source.truth)
         least = np.sqrt(variance) * np.minimum(question.cells, 1.0)
         every = np.array(answers)
-        found.append(Simulated(every.std(axis=0, ddof=1), every.mean(axis=0) - middle, least, runs))
-    return found
+        result.append(
+            Simulated(every.std(axis=0, ddof=1), every.mean(axis=0) - middle, least, runs)
+        )
+    return result
 
 
 def reruns(release: Release, source: StandIn, runs: int, seed: int = 0) -> Iterator[Release]:
@@ -167,9 +169,9 @@ def reruns(release: Release, source: StandIn, runs: int, seed: int = 0) -> Itera
     # Drawn from a sequence of its own: with the seed of the release every run would repeat its
     # errors, which are in the map already.
     rng = np.random.default_rng([0x51B0A7ED, seed])
-    for each in rng.integers(2**32, 2**62, runs):
-        records = source.counts(np.random.default_rng([0x7419, int(each)]))
-        again = made.release(records, rng=int(each))
+    for integer in rng.integers(2**32, 2**62, runs):
+        records = source.counts(np.random.default_rng([0x7419, int(integer)]))
+        again = made.release(records, rng=int(integer))
         # Counts lie inside leaves as the visitor has chosen for the release itself.
         yield again if again.inside == release.inside else again.spread(release.inside)
 

@@ -111,7 +111,7 @@ class Workload:
                 f"from {grid.bounds[0]:g}, {grid.bounds[1]:g} to {grid.bounds[2]:g}, "
                 f"{grid.bounds[3]:g} {grid.unit}: leave it out, or give it in the grid's unit."
             )
-        if not any(each is not None for each in polygons):
+        if not any(polygon is not None for polygon in polygons):
             return cls(name, cells)
         return cls(name, cells, shapes=tuple(_in_cells(each, grid) for each in polygons))
 
@@ -120,7 +120,7 @@ class Workload:
 
     def polygons(self) -> list[tuple[int, Any]]:
         """Rows that are polygons, each with its polygon in cells."""
-        return [(row, each) for row, each in enumerate(self.shapes) if each is not None]
+        return [(row, shape) for row, shape in enumerate(self.shapes) if shape is not None]
 
     @cached_property
     def key(self) -> str:

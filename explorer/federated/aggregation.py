@@ -66,9 +66,9 @@ class Vectors:
     def dense(self, person: int, counters: int) -> Ints:
         """One person's vector, (v,)."""
         own = self.person == person
-        made = np.zeros(counters, dtype=np.int64)
-        np.add.at(made, self.index[own], self.value[own])
-        return made
+        result = np.zeros(counters, dtype=np.int64)
+        np.add.at(result, self.index[own], self.value[own])
+        return result
 
 
 @dataclass(frozen=True)
@@ -297,8 +297,8 @@ def _summed(
 
 
 def _those(chosen: NDArray[np.bool_]) -> list[int]:
-    found: list[int] = np.flatnonzero(chosen).tolist()
-    return found
+    result: list[int] = np.flatnonzero(chosen).tolist()
+    return result
 
 
 @njit(cache=True, nogil=True)

@@ -125,7 +125,7 @@ def published(case: Case, people: People, record: Hook, saved: bool = False) -> 
     """
     told: list[float] = []
     try:
-        made = case.mechanism.release(
+        release = case.mechanism.release(
             people,
             rng=case.rng,
             progress=told.append,
@@ -139,9 +139,9 @@ def published(case: Case, people: People, record: Hook, saved: bool = False) -> 
         raise
     except Exception as error:
         raise Breach(f"the run fails: {type(error).__name__}: {error}") from error
-    seen = surface(made, True) if saved else None
+    seen = surface(release, True) if saved else None
     said = {} if seen is None else {"said": seen.said, "files": seen.files}
-    return made, repr(made), made.rounds.to_csv(), said, tuple(told)
+    return release, repr(release), release.rounds.to_csv(), said, tuple(told)
 
 
 def _who_tells(case: Case, recorder: Recorder, public: tuple[Any, ...]) -> tuple[int, str] | None:

@@ -41,8 +41,8 @@ def require_bits(
         if made.algorithm == "people":
             # A round of its own is a part of them.
             sizes |= {min(people, rounds.SMALLEST), min(people, protocol.shard)}
-    for asked in sizes:
-        protocol.require_bits(max(asked, 2), units, 4**depth, places)
+    for size in sizes:
+        protocol.require_bits(max(size, 2), units, 4**depth, places)
 
 
 def rounds_to_come(people: int, shard: int, whole: bool) -> set[int]:

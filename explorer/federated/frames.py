@@ -74,7 +74,7 @@ def _refuse_nameless(frame: Any, user: Any, lon: str | None, lat: str | None, cr
     values = np.asarray(ids)
     if values.dtype.kind not in "OUS":
         return
-    blank = np.fromiter((isinstance(each, str) and not each.strip() for each in values), bool)
+    blank = np.fromiter((isinstance(value, str) and not value.strip() for value in values), bool)
     if blank.any():
         name = f" in {user!r}" if isinstance(user, str) else ""
         raise InputError(

@@ -163,9 +163,9 @@ class Inverse:
         prefix, length = 0, 0
         while True:
             prefix, length = prefix << _WORD | words(), length + _WORD
-            found = self._found(prefix, length)
-            if found is not None:
-                return found
+            result = self._found(prefix, length)
+            if result is not None:
+                return result
 
     def _found(self, prefix: int, length: int) -> int | None:
         # U is in [prefix, prefix + 1) 2^-length, and so does nothing that is decided.

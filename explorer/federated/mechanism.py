@@ -242,9 +242,9 @@ class Federated(Settings):
     @classmethod
     def of(cls, release: Release) -> Self:  # noqa: D102  as of Mechanism
         # Declared for another release if it was for that one.
-        made = super().of(release)
-        made._people_given = not getattr(release, "people_are_public", True)
-        return made
+        result = super().of(release)
+        result._people_given = not getattr(release, "people_are_public", True)
+        return result
 
     def warm_up(self, counts: Counts | None = None) -> None:
         """Compile whatever a release with these settings needs, on made-up people."""
@@ -254,8 +254,8 @@ class Federated(Settings):
         small = self.with_(
             epsilon=1.0, people=None, shard=1_000, dropped=0.0, corrupt=0.0, bits=None
         )
-        made = small.release(FrequencyMatrix.from_array(town), rng=0)
-        _ = made.density(), made.summary()
+        release = small.release(FrequencyMatrix.from_array(town), rng=0)
+        _ = release.density(), release.summary()
 
 
 _ONCE = ("people", "flat", "sampling")

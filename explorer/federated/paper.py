@@ -83,8 +83,8 @@ def together(bench: HeatmapBench, ours: str, smooth: bool) -> tuple[Comparison, 
     The settings share their seeds, so that how it moves with a seed is the mean of how they do.
     """
     pairs = [
-        ratio(bench.made(ours, each)[:, 0], bench.made(PRINTED, each)[:, 0])
-        for each in bench.settings(smooth)
+        ratio(bench.made(ours, setting)[:, 0], bench.made(PRINTED, setting)[:, 0])
+        for setting in bench.settings(smooth)
     ]
     values = [value for value, _ in pairs]
     moves = np.mean([moves for _, moves in pairs], axis=0)

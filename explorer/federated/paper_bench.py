@@ -164,7 +164,7 @@ class HeatmapBench:
         session = Session(asking, number, people.depth, shape, sample=sample)
         made, heard = self._methods[method](session, len(people))
         estimates = made if isinstance(made, list) else [made]
-        maps = [Tree.of(each).paint(shape) for each in estimates]
+        maps = [Tree.of(estimate).paint(shape) for estimate in estimates]
         sent = communication(heard, setting.shard, method.startswith(ONCE))
         if method == SAMPLING:
             # Her place as it is: the server is free to take the level that is best.
@@ -208,8 +208,8 @@ def measures(truth: Floats, density: Floats) -> list[float]:
 def whole(density: Floats) -> Floats:
     """A density without negative cells that adds up to 1."""
     held = np.maximum(density, 0.0)
-    found: Floats = held / max(float(held.sum()), 1e-300)
-    return found
+    result: Floats = held / max(float(held.sum()), 1e-300)
+    return result
 
 
 def levels_of(density: Floats) -> list[Floats]:

@@ -49,10 +49,10 @@ class Wires:
     ) -> bytes:
         """The key of persons i and j for boxes or for masks."""
         edge = (kind, i, j) if i < j else (kind, j, i)
-        found = self._agreed.get(edge)
-        if found is None:
-            found = self._agreed[edge] = agree(kind, own, other)
-        return found
+        result = self._agreed.get(edge)
+        if result is None:
+            result = self._agreed[edge] = agree(kind, own, other)
+        return result
 
 
 class Person:
@@ -187,7 +187,7 @@ def mask(key: bytes, begin: int, end: int, word: Word) -> NDArray[np.unsignedint
         raise ValueError("a mask is entered at whole blocks")
     nonce = block.to_bytes(4, "little") + bytes(12)
     cipher = Cipher(algorithms.ChaCha20(key, nonce), None).encryptor()
-    made = np.zeros(end - begin, word)
+    result = np.zeros(end - begin, word)
     # In place: a stream cipher adds its key stream to what is there, nothing.
-    cipher.update_into(made.data.cast("B"), made.data.cast("B"))
-    return made
+    cipher.update_into(result.data.cast("B"), result.data.cast("B"))
+    return result

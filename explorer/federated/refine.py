@@ -55,13 +55,13 @@ def unevenness(tree: KeyTree, sums: Floats, sd: float) -> Floats:
     size = tree.depth + 1
     above = np.bincount(level[first], apart, size)
     below = np.bincount(level[first], scale, size)
-    found = np.full(size, UNKNOWN)
+    result = np.full(size, UNKNOWN)
     for at in range(size):
         if below[at] > 0:
-            found[at] = np.clip(above[at] / below[at], LEAST, MOST)
+            result[at] = np.clip(above[at] / below[at], LEAST, MOST)
         elif at > 0:
-            found[at] = found[at - 1]
-    return found
+            result[at] = result[at - 1]
+    return result
 
 
 def expected(measured: Floats) -> Floats:

@@ -73,7 +73,7 @@ def _powers(point: int, number: int) -> tuple[int, ...]:
 def _weights(points: tuple[int, ...]) -> list[int]:
     """Weights of Lagrange's interpolation at 0: product of x_j / (x_j - x_i) over the others."""
     whole = prod(points)
-    below = [own * prod(x - own for x in points if x != own) % PRIME for own in points]
+    below = [point * prod(x - point for x in points if x != point) % PRIME for point in points]
     # One inverse for all: of the product, then walked back.
     before = list(accumulate(below, lambda a, b: a * b % PRIME, initial=1))
     inverse = pow(before.pop(), -1, PRIME)

@@ -124,8 +124,8 @@ class Roll:
 
     def there_of(self, k: int) -> Ints:
         """Positions of a shard's survivors among all who were asked."""
-        found: Ints = self.starts[k] + np.flatnonzero(self.there[self.of_shard(k)])
-        return found
+        result: Ints = self.starts[k] + np.flatnonzero(self.there[self.of_shard(k)])
+        return result
 
     def of_shard(self, k: int) -> slice:
         """Positions of a shard among all who were asked."""

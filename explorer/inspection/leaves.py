@@ -138,9 +138,9 @@ def read_span(text: str) -> Span | None:
     if not text:
         return None
     ends = (text, text) if re.fullmatch(_NUMBER, text) else None
-    found = _SPAN.fullmatch(text)
-    if found and any(found.groups()):
-        ends = found[1] or "-inf", found[2] or "inf"
+    match = _SPAN.fullmatch(text)
+    if match and any(match.groups()):
+        ends = match[1] or "-inf", match[2] or "inf"
     if ends is None:
         raise InputError("Write a filter as 3 to 7, as 3 to, as to 7, or as one number.")
     low, high = (float(end.replace(",", "").replace("−", "-")) for end in ends)

@@ -303,18 +303,18 @@ class Mechanism(param.Parameterized, metaclass=Declared):
             # come in another order.
             quarter = town[24:40, 24:40].copy()
             for one, counts_of in ((usual, town), (clear, quarter), (clear, town)):
-                made = one.release(FrequencyMatrix.from_array(counts_of), rng=0)
+                release = one.release(FrequencyMatrix.from_array(counts_of), rng=0)
                 one.release(FrequencyMatrix.from_array(counts_of), rng=AskedNoise(0))
         elif isinstance(counts, MadeUp):
             usual = type(self)(**{**self.settings(), "epsilon": 1.0})
             usual.release(counts.made_up(), rng=0)
-            made = clear.release(counts.made_up(), rng=0)
+            release = clear.release(counts.made_up(), rng=0)
         else:
             return
         # Made-up trips may end without regions that stand apart.
         _ = Boxes((2, 2), 0, 0).root().halves().select(np.array([0, 3])).lower
         # What is said and saved of a release belongs to it.
-        _ = made.density(), made.summary()
+        _ = release.density(), release.summary()
         nobody = np.zeros(1, dtype=np.int64)
         paid = np.array([UNITS_PER_EPSILON], dtype=np.int64)
         ReleaseNoise().laplace(nobody, 1, paid, nobody.astype(np.uint64), "warm-up")

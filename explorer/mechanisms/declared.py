@@ -61,7 +61,7 @@ def documented(own: str, declared: list[param.Parameter]) -> str:
         lines.append(f"{each.name} : {kind_of(each)}, default {shown_default(each.default)}")
         said = f"{each.doc} {_EPSILON}" if each.name == "epsilon" else each.doc or ""
         lines += textwrap.wrap(said, _WIDTH, initial_indent="    ", subsequent_indent="    ")
-    if not any(each.startswith("Raises\n") for each in sections):
+    if not any(section.startswith("Raises\n") for section in sections):
         lines += ["", *_RAISES.splitlines()]
     if rest:
         lines += ["", "Notes", "-----", rest]

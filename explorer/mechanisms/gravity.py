@@ -181,8 +181,8 @@ class Gravity(Mechanism):
         if what[0] <= 2 or what in _WARM or not isinstance(counts, MadeUp):
             return
         clear = self.with_(epsilon=MAX_EPSILON)
-        made = clear.release(counts.made_up(), rng=0)
-        _ = made.answer(made.boxes()[:1] / 2), made.summary()
+        release = clear.release(counts.made_up(), rng=0)
+        _ = release.answer(release.boxes()[:1] / 2), release.summary()
         _WARM.add(what)
 
     def _of_one_place(self) -> Mosaic:

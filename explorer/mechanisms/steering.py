@@ -109,16 +109,16 @@ def steps(
     begins : whether this is the root, which is cut whatever it holds
     """
     n = len(believed)
-    made = Steps(
+    steps = Steps(
         np.zeros(n, np.int64), np.zeros(n, np.bool_), np.zeros(n, np.int64), np.zeros(n, np.bool_)
     )
     base = base_levels(max(1, int((shape[0] > 1).sum()))) if begins else 0
     how = appetite.base, appetite.dense, appetite.share, appetite.fall
     _decide(
-        how, shape, believed, sd, rest, bound, base, made.jump, made.last, made.units,
-        made.near,
+        how, shape, believed, sd, rest, bound, base, steps.jump, steps.last, steps.units,
+        steps.near,
     )  # fmt: skip
-    return made
+    return steps
 
 
 @njit(cache=True, nogil=True)
@@ -178,9 +178,9 @@ def shared(noisy: Ints, owner: Ints, variance: Floats, believed: Floats, known: 
     (m,) max(0, y - c), where c makes them add up to the mean by precision of a node's own draw and
     of the sum of y, or to 0 if that is below
     """
-    found = np.zeros(len(noisy))
-    _share(noisy, owner, variance, believed, known, found)
-    return found
+    result = np.zeros(len(noisy))
+    _share(noisy, owner, variance, believed, known, result)
+    return result
 
 
 @njit(cache=True, nogil=True)

@@ -129,8 +129,8 @@ class Accounts:
     @property
     def is_split(self) -> NDArray[np.bool_]:
         """Which nodes have children, (n,)."""
-        found: NDArray[np.bool_] = self._state[: self._number] == _SPLIT
-        return found
+        result: NDArray[np.bool_] = self._state[: self._number] == _SPLIT
+        return result
 
     def named(self, ids: Ints) -> Ints:
         """The numbers of some nodes, the book's own; each can be measured and split.
@@ -258,10 +258,10 @@ class Accounts:
 
 def _counted_off(number: int) -> Ints:
     """0, 1, 2, ... up to the number, or further: the same array while any book has it."""
-    found = _in_use.get("numbers")
-    if found is None or len(found) < number:
-        _in_use["numbers"] = found = shown(np.arange(number, dtype=np.int64))
-    return found
+    result = _in_use.get("numbers")
+    if result is None or len(result) < number:
+        _in_use["numbers"] = result = shown(np.arange(number, dtype=np.int64))
+    return result
 
 
 def longer(values: NDArray[Any], number: int, size: int) -> NDArray[Any]:

@@ -13,9 +13,9 @@ def each_of(values: ArrayLike, number: int, name: str) -> Ints:
     given = np.asarray(values)
     if given.dtype.kind not in "iu" or given.shape not in ((), (number,)):
         raise ValueError(f"give one whole {name} for each of the {number} regions, or one for all")
-    found = np.empty(number, dtype=np.int64)
-    found[:] = given
-    return found
+    result = np.empty(number, dtype=np.int64)
+    result[:] = given
+    return result
 
 
 def each_axis(axis: ArrayLike, number: int, dimensions: int) -> Ints:

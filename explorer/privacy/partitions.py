@@ -73,8 +73,8 @@ class Offers:
 
     def chosen(self, index: Ints) -> Ints:
         """The cuts of one candidate set of each region, (t,); `index` (n,)."""
-        found: Ints = self.cuts[index[self.cut_owner], np.arange(self.cuts.shape[1])]
-        return found
+        result: Ints = self.cuts[index[self.cut_owner], np.arange(self.cuts.shape[1])]
+        return result
 
     def costs(self, counts: Sliced, lower: Ints, upper: Ints, axis: int) -> Ints:
         """Homogeneity costs of all candidate sets, (n, p), on the lattice of `split_costs`.

@@ -129,7 +129,7 @@ def _draw(source: NoiseSource, asked: Sequence[_Asked]) -> list[Any]:
         stage = each.stage if source.preview else "areas"
         kind = each.method, each.sensitivity, each.threshold, stage
         groups.setdefault(kind, []).append(i)
-    found: list[Any] = [None] * len(asked)
+    result: list[Any] = [None] * len(asked)
     for (method, sensitivity, threshold, stage), group in groups.items():
         asked_by = [asked[i] for i in group]
         values = np.concatenate([each.values for each in asked_by])
@@ -149,5 +149,5 @@ def _draw(source: NoiseSource, asked: Sequence[_Asked]) -> list[Any]:
             drawn = source.laplace(values, *rest)
         ends = np.cumsum([len(each.units) for each in asked_by])[:-1]
         for i, part in zip(group, np.split(drawn, ends), strict=True):
-            found[i] = part.copy()
-    return found
+            result[i] = part.copy()
+    return result

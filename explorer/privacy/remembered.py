@@ -44,8 +44,8 @@ class Remembered:
 def remembered(path: Path) -> Remembered | None:
     """What is remembered of a ledger's file; None where nothing is."""
     with suppress(OSError, ValueError, TypeError):
-        found = Remembered(**json.loads(_note(path).read_text("utf8")))
-        return found if found.path == str(path) and found.rows > 0 else None
+        remembered = Remembered(**json.loads(_note(path).read_text("utf8")))
+        return remembered if remembered.path == str(path) and remembered.rows > 0 else None
     return None
 
 

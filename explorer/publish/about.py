@@ -216,10 +216,10 @@ def _checked(question: Question, said: Any) -> str:
             f"{_LONGEST:,}."
         )
     if question.among:
-        found = {each.casefold(): each for each in question.among}.get(text.casefold())
-        if found is None:
+        result = {each.casefold(): each for each in question.among}.get(text.casefold())
+        if result is None:
             raise InputError(
                 f"{question.label} is {text[:40]!r}: choose one of {', '.join(question.among)}."
             )
-        return found
+        return result
     return text

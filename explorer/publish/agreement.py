@@ -167,10 +167,10 @@ def _features(file: BinaryIO, leaves: Leaves) -> None:
 
 def _points(coordinates: Any, kind: str) -> Floats:
     parts = [coordinates] if kind == "Polygon" else coordinates
-    found: Floats = np.concatenate([np.asarray(ring, float) for part in parts for ring in part])
-    if found.ndim != 2 or found.shape[1] != 2:
+    points: Floats = np.concatenate([np.asarray(ring, float) for part in parts for ring in part])
+    if points.ndim != 2 or points.shape[1] != 2:
         raise Differs("its leaves have another shape than the release's")
-    return found
+    return points
 
 
 def _table(path: Path, leaves: Leaves) -> None:

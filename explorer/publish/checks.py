@@ -62,7 +62,7 @@ def checked(folder: Path, key: str = "") -> Verdict:
     checks.append(signs)
     if checks[1].holds:
         checks += _files(folder, manifest)
-    if all(each.holds for each in checks):
+    if all(check.holds for check in checks):
         checks += contents(folder, manifest)
     else:
         checks.append(Check("contents", False, "Not looked at, since files are not as they were."))

@@ -78,7 +78,7 @@ def _unpacked(path: Path) -> int:
     try:
         footer = pq.read_metadata(path)
         groups = [footer.row_group(number) for number in range(footer.num_row_groups)]
-        return int(sum(each.total_byte_size for each in groups))
+        return int(sum(group.total_byte_size for group in groups))
     except (OSError, ValueError):
         return 0
 

@@ -53,7 +53,7 @@ def write(path: Path, density: Floats, grid: Grid, said: dict[str, str]) -> None
         _tags(level.shape, len(packed), number, grid if number == 0 else None, said)
         for number, (level, packed) in enumerate(zip(levels, tiles, strict=True))
     ]
-    sizes = [_directory_size(each) for each in tags]
+    sizes = [_directory_size(tag) for tag in tags]
     begins = np.cumsum([8, *sizes]).tolist()
     # The smallest overview first: anyone who reads the beginning sees the whole map.
     at = begins[-1]
@@ -170,7 +170,7 @@ def equal_area(crs: pyproj.CRS) -> tuple[float, float, float, float] | None:
         return None
     if operation.method_name != "Lambert Azimuthal Equal Area":
         return None
-    known = {each.name: each.value for each in operation.params}
+    known = {param.name: param.value for param in operation.params}
     wanted = ("Longitude of natural origin", "Latitude of natural origin")
     lon, lat = (float(known[name]) for name in wanted)
     return lon, lat, float(known.get("False easting", 0)), float(known.get("False northing", 0))

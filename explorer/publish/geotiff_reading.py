@@ -68,7 +68,7 @@ def read(path: Path) -> Picture:
                 raise NotOurs("it has too many overviews")
             tags, at = _directory(piece, at)
             directories.append(tags)
-        levels = [_level(file, each, size) for each in directories]
+        levels = [_level(file, directory, size) for directory in directories]
         return Picture(levels, directories[0], [each[324][1] for each in directories])
 
 

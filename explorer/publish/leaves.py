@@ -62,7 +62,7 @@ class Leaves:
         west, _, east, _ = shapely.bounds(polygons).T
         wide = np.flatnonzero((east - west > 180.0) | (west < -180.0) | (east > 180.0))
         if len(wide):
-            whole = np.array([shapely.multipolygons([each]) for each in polygons[wide]])
+            whole = np.array([shapely.multipolygons([polygon]) for polygon in polygons[wide]])
             polygons[wide] = in_one_world(whole)[0]
         return np.asarray(polygons, dtype=object)
 

@@ -38,7 +38,9 @@ def manifest_of(published: Published, folder: Path) -> dict[str, Any]:
         "preview": release.preview,
         "release": {
             "mechanism": release.mechanism,
-            "parameters": {name: _plain(each) for name, each in release.parameters.items()},
+            "parameters": {
+                name: _plain(parameter) for name, parameter in release.parameters.items()
+            },
             "epsilon": release.epsilon,
             "units": release.units,
             "unit_of_privacy": release.unit,

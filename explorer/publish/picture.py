@@ -75,7 +75,7 @@ def _boxes(
         for name, value in zip(boxes.names, values.tolist(), strict=True)
     ]
     rings = [
-        [] if each is None else [shapely.get_coordinates(r) for r in shapely.get_rings(each)]
-        for each in boxes.asked.shapes
+        [] if shape is None else [shapely.get_coordinates(r) for r in shapely.get_rings(shape)]
+        for shape in boxes.asked.shapes
     ]
     return boxes.asked.boxes, rings, tags

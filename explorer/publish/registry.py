@@ -109,17 +109,17 @@ TABLE: Mapping[str, Source] = {
 def entry(published: Published) -> dict[str, Any]:
     """The entry of a release, nested as the registry has it."""
     texts, facts = texts_of(_WORDS), _facts(published)
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for path, source in TABLE.items():
         *above, last = path.split(".")
-        place = found
+        place = result
         for name in above:
             place = place.setdefault(name, {})
         if isinstance(source, str):
             place[last] = texts[source.format(**facts)].format(**facts).strip()
         else:
             place[last] = source(published)
-    return found
+    return result
 
 
 def as_text(said: Mapping[str, Any]) -> str:

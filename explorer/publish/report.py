@@ -180,7 +180,7 @@ def _facts(published: Published) -> dict[str, Any]:
 
 
 def _section(heading: str, *paragraphs: str) -> list[str]:
-    return [f"<h2>{heading}</h2>", *(f"<p>{_text(each)}</p>" for each in paragraphs)]
+    return [f"<h2>{heading}</h2>", *(f"<p>{_text(paragraph)}</p>" for paragraph in paragraphs)]
 
 
 def _text(text: str) -> str:
@@ -195,7 +195,7 @@ def _table(
         look = ' class="number"' if at in numbers else ""
         return f"<{tag}{scope}{look}>{_text(text)}</{tag}>"
 
-    head = "".join(cell("th", at, each) for at, each in enumerate(titles))
+    head = "".join(cell("th", at, title) for at, title in enumerate(titles))
     body = "".join(
         f"<tr>{''.join(cell('td', at, each) for at, each in enumerate(row))}</tr>" for row in rows
     )

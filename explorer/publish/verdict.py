@@ -42,7 +42,7 @@ class Verdict:
     @property
     def holds(self) -> bool:
         """Whether everything does."""
-        return all(each.holds for each in self.checks)
+        return all(check.holds for check in self.checks)
 
     def facts(self) -> dict[str, Any]:
         """As JSON can hold it."""

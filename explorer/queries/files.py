@@ -124,7 +124,7 @@ def write_rectangles(
     if format == "geojson":
         return rectangle_geojson.write(boxes, names, grid, tuple(extra), cells, polygons)
     if format == "csv":
-        if any(each is not None for each in polygons):
+        if any(polygon is not None for polygon in polygons):
             cells = [(*row, _wkt(each)) for row, each in zip(cells, polygons, strict=True)]
             return _as_csv(boxes, names, (*extra, "wkt"), cells)
         return _as_csv(boxes, names, tuple(extra), cells)

@@ -29,7 +29,7 @@ def foreign_ranges(content: bytes, grid: Grid, name: str, **how: Any) -> RangeFi
         As of both.
     """
     found = read_apart(ranges_as_plain, content, grid, name, **how)
-    texts = {str(key): [str(each) for each in rows] for key, rows in found["texts"].items()}
+    texts = {str(key): [str(row) for row in rows] for key, rows in found["texts"].items()}
     names = [str(each) for each in found["names"]]
     return RangeFile(
         np.asarray(found["boxes"], np.float64).reshape(-1, 4),

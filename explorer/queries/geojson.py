@@ -97,12 +97,12 @@ class _Read:
 
     def odd(self, grid: Grid) -> NDArray[np.bool_]:
         """Which are no rectangles, (n,); of those that say their own edges none."""
-        found = np.zeros(len(self.trusted), dtype=bool)
+        result = np.zeros(len(self.trusted), dtype=bool)
         at = np.flatnonzero(~self.trusted)
         if len(at):
             rings, holes = [self.rings[i] for i in at], [self.holes[i] for i in at]
-            found[at] = ~are_rectangles(rings, holes, self.boxes[at], grid)
-        return found
+            result[at] = ~are_rectangles(rings, holes, self.boxes[at], grid)
+        return result
 
 
 def _read(content: bytes, grid: Grid, label: str, most: int) -> _Read:
@@ -148,9 +148,9 @@ def shapes_of(content: bytes) -> NDArray[Any]:
     """The shapes (n,) in degrees, of shapely, of a file that `read` has read."""
     document = as_collection(content)
     features = document.get("features", [document])
-    found = np.empty(len(features), dtype=object)
-    found[:] = [shapely.geometry.shape(each["geometry"]) for each in features]
-    return found
+    result = np.empty(len(features), dtype=object)
+    result[:] = [shapely.geometry.shape(feature["geometry"]) for feature in features]
+    return result
 
 
 def _of_others(odd: int, asked: int) -> str:

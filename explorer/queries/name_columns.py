@@ -52,6 +52,6 @@ def values_of(frame: Any, column: str) -> list[Any]:
 def texts_of(names: Sequence[Any]) -> list[str]:
     """Names in one short line each, "" for none."""
     return [
-        "" if each is None or not str(each).strip() else clean_name(each, number)
-        for number, each in enumerate(names)
+        "" if name is None or not str(name).strip() else clean_name(name, number)
+        for number, name in enumerate(names)
     ]

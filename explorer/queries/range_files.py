@@ -177,7 +177,8 @@ def _of_csv(content: bytes, grid: Grid, label: str, name_column: str) -> RangeFi
             rows, lines = list(compress(table.rows, plain)), list(compress(table.lines, plain))
             boxes[plain] = boxes_of(replace(table, rows=rows, lines=lines), grid)[0]
         shapes = [
-            None if each is None else Shapes(np.array([each]), None).on(grid)[0] for each in shapes
+            None if shape is None else Shapes(np.array([shape]), None).on(grid)[0]
+            for shape in shapes
         ]
     columns: dict[str, list[str]] = {
         name: table.column(name) for name in table.header if name and name not in _NOTED
@@ -190,7 +191,7 @@ def _of_csv(content: bytes, grid: Grid, label: str, name_column: str) -> RangeFi
 
 def _numbers(cells: Sequence[str | None]) -> bool:
     """Whether a column holds numbers: one, and no text."""
-    said = [each for each in cells if each and each.strip()]
+    said = [cell for cell in cells if cell and cell.strip()]
     return bool(said) and all(_NUMBER.fullmatch(each.strip()) for each in said)
 
 
@@ -230,8 +231,8 @@ def _of_polygons(
 
 def _around(boxes: Floats, shapes: Sequence[Any]) -> Floats:
     """The boxes, those of polygons around them."""
-    found = np.array(boxes, dtype=np.float64).reshape(-1, 4)
+    result = np.array(boxes, dtype=np.float64).reshape(-1, 4)
     for row, shape in enumerate(shapes):
         if shape is not None:
-            found[row] = shape.bounds
-    return found
+            result[row] = shape.bounds
+    return result

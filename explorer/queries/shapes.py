@@ -232,10 +232,10 @@ def boxes_of_degrees(boxes: ArrayLike, grid: Grid) -> Floats:
     corners = degrees[:, [[0, 1], [2, 1], [2, 3], [0, 3]]]
     step = np.roll(corners, -1, axis=1) - corners
     owner = np.repeat(np.arange(len(degrees)), 4)
-    found = _bounds(corners.reshape(-1, 2), step.reshape(-1, 2), owner, grid)[0]
-    if not np.isfinite(found).all():
+    result = _bounds(corners.reshape(-1, 2), step.reshape(-1, 2), owner, grid)[0]
+    if not np.isfinite(result).all():
         raise InputError("A rectangle lies where the map's projection has no place; leave it out.")
-    return found
+    return result
 
 
 def _bounds(start: Floats, step: Floats, owner: NDArray[np.int64], grid: Grid) -> tuple[Any, Any]:

@@ -98,8 +98,8 @@ def read_place(
     boxes = np.full((len(features), 4), np.nan)
     facts = [each.get("properties") for each in features]
     names = [
-        clean_name(each.get("name") if isinstance(each, dict) else None, number)
-        for number, each in enumerate(facts)
+        clean_name(fact.get("name") if isinstance(fact, dict) else None, number)
+        for number, fact in enumerate(facts)
     ]
     if held.any():
         kept = [each for each, has in zip(features, held, strict=True) if has]
@@ -138,7 +138,7 @@ def write_trip_boxes(
 
 def _columns(header: list[str], domain: TripDomain, label: str) -> dict[int, list[str]]:
     """Columns of the four edges of every place that has them."""
-    found: dict[int, list[str]] = {}
+    columns: dict[int, list[str]] = {}
     for column in header:
         word, _, edge = column.rpartition("_")
         if edge != EDGES[0] or not word:
@@ -147,16 +147,16 @@ def _columns(header: list[str], domain: TripDomain, label: str) -> dict[int, lis
         if not set(own) <= set(header):
             raise InputError(f"{label} lacks some of {', '.join(own)}; give all four.")
         place = place_of(word, domain.names)
-        if place in found:
+        if place in columns:
             raise InputError(f"{label} has boxes of {domain.names[place]} twice; give them once.")
-        found[place] = own
-    if not found:
+        columns[place] = own
+    if not columns:
         wanted = ",".join(f"{domain.names[0]}_{edge}" for edge in EDGES)
         raise InputError(
             f"{label} is no CSV with columns of places such as name,{wanted}; the places are "
             f"{', '.join(domain.names)}."
         )
-    return found
+    return columns
 
 
 def _check(boxes: Floats, grid: Grid, label: str, names: Sequence[str]) -> None:

@@ -51,8 +51,8 @@ class Asked:
     def of_members(cls, members: Sequence[Sequence[int]], areas: int) -> Asked:
         """Unions of areas by their numbers in the file."""
         chosen = np.zeros((len(members), areas), dtype=bool)
-        for row, each in zip(chosen, members, strict=True):
-            row[list(each)] = True
+        for row, member in zip(chosen, members, strict=True):
+            row[list(member)] = True
         return cls(members=chosen)
 
     def near(self, shapes: NDArray[Any], members: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -204,15 +204,15 @@ def _is_path(value: Any) -> bool:
 
 
 def _are_paths(values: Any) -> bool:
-    return len(values) > 0 and all(isinstance(each, str) or _is_path(each) for each in values)
+    return len(values) > 0 and all(isinstance(value, str) or _is_path(value) for value in values)
 
 
 def _union(windows: Windows, paths: Sequence[Any]) -> list[int]:
     """The lowest areas in any of some named ones."""
-    found: list[int] = []
+    result: list[int] = []
     for path in paths:
-        found += windows.members(int(windows.people.of[windows.find(path)])).tolist()
-    return found
+        result += windows.members(int(windows.people.of[windows.find(path)])).tolist()
+    return result
 
 
 def _is_file(where: Any) -> bool:

@@ -362,16 +362,16 @@ class CountryRelease:
     @cached_property
     def _cells(self) -> list[tuple[Any, Floats]]:
         """Window and private count per cell of every leaf of the tree."""
-        found = []
+        cells = []
         for place, leaf in enumerate(self.tree.leaves):
             each, count = self.maps[place], float(self.tree.value[leaf])
             window = self._window(place)
             if each is not None:
-                found.append((window, each.density(count)))
+                cells.append((window, each.density(count)))
                 continue
             land = window.land if window.land.any() else np.ones(window.shape)
-            found.append((window, land * (count / land.sum())))
-        return found
+            cells.append((window, land * (count / land.sum())))
+        return cells
 
     def _window(self, place: int) -> Any:
         each = self.maps[place]
@@ -396,8 +396,8 @@ class CountryRelease:
         below = np.flatnonzero(np.isnan(value))
         if len(below):
             members = [tuple(self.windows.members(int(node))) for node in below]
-            found = self.answer(Asked.of_members(members, len(areas)))
-            value[below], unbiased[below], sd[below] = found.value, found.value, found.sd
+            answer = self.answer(Asked.of_members(members, len(areas)))
+            value[below], unbiased[below], sd[below] = answer.value, answer.value, answer.sd
         return value[people.of], unbiased[people.of], sd[people.of]
 
     @cached_property

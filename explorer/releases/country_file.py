@@ -138,15 +138,15 @@ def _layers(levels: Sequence[str]) -> list[str]:
     >>> _layers(["Whole", "Region", "region", "gpkg_contents"])
     ['whole', 'Whole_', 'Region', 'region_', 'level gpkg_contents']
     """
-    found, taken = ["whole"], {"whole", TABLE}
+    layers, taken = ["whole"], {"whole", TABLE}
     for level in levels:
         name = f"level {level}" if level.lower().startswith(_NOT_OURS) else level
         # Its tables are distinguished by their letters, not by their case.
         while name.casefold() in taken:
             name += "_"
         taken.add(name.casefold())
-        found.append(name)
-    return found
+        layers.append(name)
+    return layers
 
 
 def _facts(release: Any) -> dict[str, Any]:
@@ -178,7 +178,7 @@ def _facts(release: Any) -> dict[str, Any]:
         "haar_variance": None,
         "areas": {
             "levels": list(areas.levels),
-            "paths": [list(each) for each in areas.paths],
+            "paths": [list(path) for path in areas.paths],
             "crs": areas.crs.to_wkt(),
             "nearest": areas.nearest,
             "key": areas.key,
@@ -195,10 +195,10 @@ def _by_stage(
     values: Any, own: tuple[str, ...], stages: tuple[str, ...], nothing: float
 ) -> np.ndarray:
     """Columns of a map's own stages among those of all maps."""
-    found = np.full((len(values), len(stages)), nothing, dtype=values.dtype)
+    result = np.full((len(values), len(stages)), nothing, dtype=values.dtype)
     for number, stage in enumerate(own):
-        found[:, stages.index(stage)] = values[:, number]
-    return found
+        result[:, stages.index(stage)] = values[:, number]
+    return result
 
 
 def _read_facts(file: Path) -> str:

@@ -259,7 +259,7 @@ class DistributedRelease(Release):
         if not 1 <= len(heard) <= _MOST_ROUNDS or not release.facts["taking part"] >= 1:
             raise ValueError("there are no rounds, or there is nobody")
         trees = [row.tree for row in heard if isinstance(row, Heard)]
-        if kept["joined"] and not all(np.isin(each.keys, trees[-1].keys).all() for each in trees):
+        if kept["joined"] and not all(np.isin(tree.keys, trees[-1].keys).all() for tree in trees):
             raise ValueError("a tree of a round has what the last one has not")
         about = {name: getattr(release, name) for name in release.__dataclass_fields__}
         return cls(**about, heard=heard, paying=kept["paying"], joined=kept["joined"])

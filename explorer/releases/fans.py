@@ -62,7 +62,7 @@ def fans(lower: Ints, upper: Ints, first_child: Ints, fan_out: Ints) -> Fans | N
 def _grid_of(lower: Ints, upper: Ints) -> list[Ints] | None:
     """Edges along every axis of boxes (n, d) that are a full grid in row-major order, or None."""
     slabs = [np.unique(lower[:, axis]) for axis in range(lower.shape[1])]
-    shape = [len(each) for each in slabs]
+    shape = [len(slab) for slab in slabs]
     if int(np.prod(shape)) != len(lower):
         return None
     edges = [

@@ -142,14 +142,14 @@ class Flows:
     def totals(self, direction: Literal["incoming", "outgoing"]) -> Floats:
         """What arrives in each zone of `destinations`, or leaves each of `origins`, (zones,)."""
         ends, zones = self._ends(direction)
-        found: Floats = np.bincount(ends, self.value, len(zones)).astype(np.float64)
-        return found
+        totals: Floats = np.bincount(ends, self.value, len(zones)).astype(np.float64)
+        return totals
 
     def matrix(self) -> Floats:
         """Counts from each zone (row) to each zone (column), (z^2, z^2); NaN where left out."""
-        found = np.full((len(self.origins), len(self.destinations)), np.nan)
-        found[self.origin, self.destination] = self.value
-        return found
+        result = np.full((len(self.origins), len(self.destinations)), np.nan)
+        result[self.origin, self.destination] = self.value
+        return result
 
     def with_half_width(self, half_width: ArrayLike) -> Flows:
         """The same flows with half widths (n,) from simulation, see `evaluate.simulate`."""

@@ -73,13 +73,13 @@ class Family:
         form, shared : (m, n) variance of the form inside each leaf, and its covariance with the
             leaf's own estimate; those of inner nodes are not looked at
         """
-        found = np.empty(len(form))
+        result = np.empty(len(form))
         fixed = self.parent, self.fan_out, self.precision, self.variances[1]
         own = self.fan_out == 0
         for m in range(len(form)):
             q, c = np.where(own, form[m], 0.0), np.where(own, shared[m], 0.0)
-            found[m] = climb(*fixed, q, c, len(own) - 1)
-        return found
+            result[m] = climb(*fixed, q, c, len(own) - 1)
+        return result
 
 
 @njit(cache=True, nogil=True)

@@ -58,7 +58,7 @@ class GridTable:
             np.append(np.flatnonzero(marks[first[axis] : first[axis + 1]]), ends[axis])
             for axis in range(d)
         )
-        shape = tuple(len(each) - 1 for each in edges)
+        shape = tuple(len(edge) - 1 for edge in edges)
         if math.prod(shape) != n:
             return None
         counts = np.full(n, np.nan)

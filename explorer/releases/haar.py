@@ -37,18 +37,18 @@ def forward(matrix: NDArray[np.int64]) -> NDArray[np.int64]:
         cells = np.zeros(padded, dtype=np.int64)
         cells[:rows, :cols] = matrix
         matrix = cells
-    found = np.empty(padded, np.int64)
-    _forward(_read(matrix), found, _ACROSS)
-    _forward(found.T, found.T, _ALONG)
-    return found
+    result = np.empty(padded, np.int64)
+    _forward(_read(matrix), result, _ACROSS)
+    _forward(result.T, result.T, _ALONG)
+    return result
 
 
 def inverse(coefficients: NDArray[np.int64]) -> Floats:
     """The matrix that the coefficients (2^r, 2^c) came from, of that shape: padding stays."""
-    found = np.empty(coefficients.shape, np.float64)
-    _inverse(_read(coefficients), found, _ACROSS)
-    _inverse(found.T, found.T, _ALONG)
-    return found
+    result = np.empty(coefficients.shape, np.float64)
+    _inverse(_read(coefficients), result, _ACROSS)
+    _inverse(result.T, result.T, _ALONG)
+    return result
 
 
 def _read(matrix: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -141,13 +141,13 @@ def noise_of(weights: Floats) -> float:
 
 def _coefficients(weights: Floats) -> Floats:
     """The weights that coefficients along the first axis get, see `energy`."""
-    found, n = np.empty_like(weights), len(weights)
+    coefficients, n = np.empty_like(weights), len(weights)
     while n > 1:
         even, odd = weights[:n:2], weights[1:n:2]
-        found[n // 2 : n] = (even - odd) / 2
+        coefficients[n // 2 : n] = (even - odd) / 2
         weights, n = (even + odd) / 2, n // 2
-    found[0] = weights[0]
-    return found
+    coefficients[0] = weights[0]
+    return coefficients
 
 
 def _inside(low: Floats, high: Floats, cells: int) -> Floats:

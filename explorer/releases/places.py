@@ -158,7 +158,7 @@ def branch(tree: Tree, cell: Ints, most: int | None = None) -> Branch:
         node = first + int(np.argmax(inside))
         path.append(node)
     return Branch(
-        tuple(np.concatenate([np.zeros((0, 2, 2), np.int64), *each]) for each in boxes),
+        tuple(np.concatenate([np.zeros((0, 2, 2), np.int64), *box]) for box in boxes),
         tuple(np.concatenate([np.zeros(0, np.int64), *each]) for each in cut),
         np.array(path, dtype=np.int64),
         float(tree.value[node]),

@@ -119,8 +119,8 @@ class Questions(_Asked):
         """
         if self.total <= 0:
             raise InputError("This release finds no records at all, so there are no shares of it.")
-        found = self.answer(rectangles)
-        return Answers(found.value / self.total, found.sd / self.total, False)
+        answer = self.answer(rectangles)
+        return Answers(answer.value / self.total, answer.sd / self.total, False)
 
     def map_answer(self, place: int, rectangles: ArrayLike) -> Floats:
         """What the map of one place says itself, next to the tree's own `answer`.

@@ -99,7 +99,7 @@ class Heard(Row):
         return self.sums * factor, variance * factor**2
 
 
-_FIGURES = [each.name for each in fields(Row) if each.name != "overflow"]
+_FIGURES = [field.name for field in fields(Row) if field.name != "overflow"]
 _UNCOUNTED = -1
 _COLUMNS = (
     "cells", "people", "epsilon", "bits", "bytes", "split", "collapsed", "noise",

@@ -103,5 +103,5 @@ def _chosen(weights: Floats, n: int, dice: np.random.Generator) -> NDArray[np.in
     at = np.searchsorted(edges, dice.random(n) * total, side="right")
     # A last bit of the sum must not reach beyond what can be drawn.
     last = np.flatnonzero(positive)[-1:] if n else np.zeros(0, dtype=np.int64)
-    found: NDArray[np.int64] = np.minimum(at, last) if n else at
-    return found
+    result: NDArray[np.int64] = np.minimum(at, last) if n else at
+    return result

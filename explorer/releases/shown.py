@@ -171,8 +171,8 @@ class Shown:
     def __geo_interface__(self) -> dict[str, Any]:
         """The leaves as a GeoJSON-like FeatureCollection, in degrees where the grid has a CRS."""
         frame = self.to_geodataframe(crs=None if self.grid.crs is None else 4326)
-        made: dict[str, Any] = frame.__geo_interface__
-        return made
+        result: dict[str, Any] = frame.__geo_interface__
+        return result
 
     def _repr_html_(self) -> str:
         epsilon = f"{to_epsilon(self.units):.12g} per {self.unit}"

@@ -146,10 +146,10 @@ class Booked(Transcript):
     @classmethod
     def of(cls, charges: Sequence[Charge], **others: Any) -> Booked:
         """One with these charges, and all else that a transcript has."""
-        made = cls.__new__(cls)
+        result = cls.__new__(cls)
         stages = tuple(dict.fromkeys(charge.stage for charge in charges))
-        vars(made).update(others, charges=tuple(charges), stages=stages)
-        return made
+        vars(result).update(others, charges=tuple(charges), stages=stages)
+        return result
 
     @cached_property
     def spent(self) -> Ints:

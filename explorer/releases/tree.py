@@ -58,8 +58,8 @@ class Tree:
     def of(cls, estimate: Estimate) -> Tree:
         """The tree of what a plan inferred; its tables are made when they are asked for."""
         record = estimate.transcript
-        made = _Inferred.__new__(_Inferred)
-        vars(made).update(
+        result = _Inferred.__new__(_Inferred)
+        vars(result).update(
             lower=record.lower,
             upper=record.upper,
             parent=record.parent,
@@ -69,7 +69,7 @@ class Tree:
             tested=estimate.tested,
             record=record,
         )
-        return made
+        return result
 
     def __len__(self) -> int:
         return len(self.parent)

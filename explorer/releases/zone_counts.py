@@ -31,7 +31,7 @@ def scattered(
     tables : of either place, the summed-area table of its chances, (rows + 1, columns + 1)
     """
     zones = [(len(rows) - 1) * (len(columns) - 1) for rows, columns in edges]
-    found = np.zeros(zones)
+    result = np.zeros(zones)
     _scatter(
         tree.lower,
         tree.upper,
@@ -43,9 +43,9 @@ def scattered(
         tables[1],
         *edges[0],
         *edges[1],
-        found,
+        result,
     )
-    return found
+    return result
 
 
 @njit(cache=True, nogil=True)
@@ -60,19 +60,19 @@ def _shares(  # type: ignore[no-untyped-def]
         number[0], share[0] = first * wide + left, 1.0
         return 1
     whole = mass(flat, 0, rows, cols, float(r0), float(c0), float(r1), float(c1))
-    found = 0
+    shares = 0
     row = first
     while row < len(of_rows) - 1 and of_rows[row] < r1:
         top, bottom = float(max(of_rows[row], r0)), float(min(of_rows[row + 1], r1))
         col = left
         while col < wide and of_columns[col] < c1:
             begin, end = float(max(of_columns[col], c0)), float(min(of_columns[col + 1], c1))
-            number[found] = row * wide + col
-            share[found] = max(mass(flat, 0, rows, cols, top, begin, bottom, end), 0.0) / whole
-            found += 1
+            number[shares] = row * wide + col
+            share[shares] = max(mass(flat, 0, rows, cols, top, begin, bottom, end), 0.0) / whole
+            shares += 1
             col += 1
         row += 1
-    return found
+    return shares
 
 
 @njit(cache=True, nogil=True)

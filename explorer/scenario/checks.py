@@ -41,10 +41,10 @@ def whole(value: Any, low: int, high: int, what: str) -> int:
 
 def number(value: Any, largest: float, what: str) -> float:
     """A finite number between ``-largest`` and ``largest``."""
-    found = as_number(value, -largest, largest)
-    if found is None:
+    result = as_number(value, -largest, largest)
+    if result is None:
         raise InputError(f"The {what} of a scenario is {shown(value)}: give a finite number.")
-    return found
+    return result
 
 
 def flag(value: Any, what: str) -> bool:

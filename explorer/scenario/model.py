@@ -310,16 +310,16 @@ def _places(kind: Kind, given: Any) -> str:
 def _boxes(kind: Kind, given: Any) -> tuple[Any, ...] | None:
     if given is None:
         return None
-    found = tuple(
+    boxes = tuple(
         Polygon.read(each) if is_polygon(each) else kind.box.read(each)
         for each in checks.listed(given, MOST_BOXES, "boxes")
     )
-    if kind.places and any(isinstance(each, Polygon) for each in found):
+    if kind.places and any(isinstance(box, Polygon) for box in boxes):
         raise InputError(
             "A polygon is a question to one map, and a row of the page trips asks about several: "
             "give boxes."
         )
-    return found
+    return boxes
 
 
 def _fit(rows: Sequence[Row], places: str) -> None:

@@ -36,7 +36,7 @@ def to_notebook(scenario: Scenario) -> str:
         ("code", _screen(scenario)),
     ]
     made = {
-        "cells": [_cell(number, *each) for number, each in enumerate(cells)],
+        "cells": [_cell(number, *cell) for number, cell in enumerate(cells)],
         "metadata": {
             "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
             "language_info": {"name": "python"},

@@ -146,19 +146,19 @@ class _Part:
 
     def plain(self) -> dict[str, Any]:
         """What differs from the defaults, for YAML and JSON."""
-        found = {}
-        for each in fields(self):  # type: ignore[arg-type]
-            value = getattr(self, each.name)
-            if value != each.default:
-                found[each.name] = list(value) if isinstance(value, tuple) else value
-        return found
+        result = {}
+        for field in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, field.name)
+            if value != field.default:
+                result[field.name] = list(value) if isinstance(value, tuple) else value
+        return result
 
     @classmethod
     def read(cls, given: Any) -> Self:
         """From a file."""
         if isinstance(given, cls):
             return given
-        known = [each.name for each in fields(cls)]  # type: ignore[arg-type]
+        known = [field.name for field in fields(cls)]  # type: ignore[arg-type]
         return cls(**checks.entries(given, known, f"{cls.what} of a scenario"))
 
 

@@ -43,14 +43,14 @@ def readable(packaged: Path, setting: str, read: Callable[[Path], Read]) -> dict
     read : raises `InputError` for a file that is left out with a warning that says why
     """
     named = os.environ.get(setting)
-    found: dict[str, Read] = {}
+    result: dict[str, Read] = {}
     for folder in [packaged, *([Path(named).expanduser()] if named else [])]:
         for path in sorted(folder.glob("*.yaml"))[:MOST_FILES]:
             try:
-                found[path.stem] = read(path)
+                result[path.stem] = read(path)
             except InputError as error:
                 warnings.warn(f"{path.name} is left out: {error}", stacklevel=3)
-    return found
+    return result
 
 
 def read_scenario(path: str | Path) -> Scenario:

@@ -41,7 +41,11 @@ def own_addresses(address: str) -> list[str]:
         found.append(probe.getsockname()[0])
     with contextlib.suppress(OSError):
         found += socket.gethostbyname_ex(socket.gethostname())[2]
-    return [each for each in dict.fromkeys(found) if not is_loopback(each) and each != "0.0.0.0"]
+    return [
+        fromkey
+        for fromkey in dict.fromkeys(found)
+        if not is_loopback(fromkey) and fromkey != "0.0.0.0"
+    ]
 
 
 def own_names(address: str) -> Sequence[str]:

@@ -225,14 +225,14 @@ class ClassRoom:
                 raise InputError(f"You have drawn {MOST_OWN} answers: that is enough for one.")
             if len(self._pool) >= MOST_ANSWERS:
                 raise InputError(f"The class has {MOST_ANSWERS:,} answers: the teacher can reset.")
-            found = secrets.randbelow(SEEDS)
-            while found in self._seeds:
-                found = secrets.randbelow(SEEDS)
-            self._seeds.add(found)
+            result = secrets.randbelow(SEEDS)
+            while result in self._seeds:
+                result = secrets.randbelow(SEEDS)
+            self._seeds.add(result)
             # A seed may be taken without an answer ever coming.
             if len(self._seeds) > 4 * MOST_ANSWERS:
                 self._seeds.clear()
-            return found
+            return result
 
     def answer(self, who: int, number: int, answer: Answer) -> bool:
         """Take an answer to question ``number``; False when that is not the question any more."""

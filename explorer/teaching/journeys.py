@@ -69,12 +69,12 @@ def _counted(known: TripSet) -> dict[int, TripMatrix]:
     ends, *others = known.choices()
     stops = [places for places in others if len(places) == 3]
     places = stops[len(stops) // 2] if stops else ends
-    trips, found = known.read(places), {}
+    trips, result = known.read(places), {}
     for number, chosen in {len(each): each for each in (places[:1], ends, places)}.items():
         at = [places.index(each) for each in chosen]
         x, y = (tuple(axis[i] for i in at) for axis in (trips.x, trips.y))
-        found[number] = known.domain(chosen, FINEST).count(Trips(x, y, chosen, trips.crs))
-    return found
+        result[number] = known.domain(chosen, FINEST).count(Trips(x, y, chosen, trips.crs))
+    return result
 
 
 def _coarse(grid: Grid, cells: int) -> Grid:

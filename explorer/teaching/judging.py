@@ -79,7 +79,7 @@ def measured(
 
 def judge(table: pd.DataFrame) -> Verdict:
     """Rank the runs of one map, epsilon and workload under both smoothings."""
-    one, other = ({each.label: each for each in scores(table, name)} for name in METRICS)
+    one, other = ({score.label: score for score in scores(table, name)} for name in METRICS)
     places = [{name: at + 1 for at, name in enumerate(found)} for found in (one, other)]
     rows = tuple(
         Judged(

@@ -169,20 +169,20 @@ def _front(text: str, name: str) -> dict[str, Any]:
 
 def _sections(body: str, name: str) -> dict[str, str]:
     parts = _HEADING.split(body)
-    found = dict(zip(parts[1::2], (part.strip() for part in parts[2::2]), strict=True))
+    sections = dict(zip(parts[1::2], (part.strip() for part in parts[2::2]), strict=True))
     for section in SECTIONS:
-        if not found.get(section):
+        if not sections.get(section):
             raise InputError(
                 f"{name}: the section '## {section}' is missing or empty; a lesson has the "
                 f"sections {', '.join(SECTIONS)}."
             )
-    for section in found:
+    for section in sections:
         if section not in SECTIONS:
             raise InputError(
                 f"{name}: there is no section '## {section[:40]}'; a lesson has the sections "
                 f"{', '.join(SECTIONS)}."
             )
-    return found
+    return sections
 
 
 def _text(front: Mapping[str, Any], key: str, name: str) -> str:
@@ -214,13 +214,13 @@ def _settings(front: Mapping[str, Any], experiment: str, name: str) -> dict[str,
             raise InputError(f"{name}: a scenario has no 'settings'; write them under 'scenario'.")
         return {}
     kind = EXPERIMENTS[experiment]
-    found = {}
+    settings = {}
     for key, value in given.items():
         try:
-            found[key] = kind.checked(key, value)
+            settings[key] = kind.checked(key, value)
         except InputError as error:
             raise InputError(f"{name}, field 'settings', {str(key)[:40]!r}: {error}") from error
-    return found
+    return settings
 
 
 def _scenario(front: Mapping[str, Any], experiment: str, name: str) -> Scenario | None:

@@ -100,7 +100,7 @@ class Level:
     def _won(self, costs: Floats, rule: str, times: int, rng: np.random.Generator) -> Ints:
         """Who has the least noisy cost, (n, times), with continuous noise: the lattice is fine."""
         n, p = costs.shape
-        found = np.empty((n, times), dtype=np.int64)
+        result = np.empty((n, times), dtype=np.int64)
         step = max(1, _DRAWS // (p * times))
         for i in range(0, n, step):
             some = costs[i : i + step, np.newaxis, :]
@@ -111,8 +111,8 @@ class Level:
                 noisy = some + self.noise * drawn
             else:
                 noisy = some - self.noise_of_least * rng.standard_exponential(size)
-            found[i : i + step] = noisy.argmin(axis=2)
-        return found
+            result[i : i + step] = noisy.argmin(axis=2)
+        return result
 
 
 @dataclass(frozen=True, eq=False)

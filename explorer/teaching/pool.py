@@ -52,7 +52,7 @@ class Answer:
 
     def __post_init__(self) -> None:
         sizes = abs(self.value), self.sd
-        if not all(math.isfinite(each) and each <= MOST_VALUE for each in sizes) or self.sd < 0:
+        if not all(math.isfinite(size) and size <= MOST_VALUE for size in sizes) or self.sd < 0:
             raise InputError("This answer is not a finite number: draw another one.")
 
 
@@ -96,8 +96,8 @@ class Question:
     def preview(self, seed: int) -> tuple[Answer, Release]:
         """One preview with this seed and its answer; books nothing, for any thread."""
         release = taught(self.mechanism, self.epsilon).release(self.matrix, rng=int(seed))
-        found = release.answer([self.rectangle])
-        return Answer(float(found.value[0]), float(found.sd[0])), release
+        answer = release.answer([self.rectangle])
+        return Answer(float(answer.value[0]), float(answer.sd[0])), release
 
     def draw(self, seed: int) -> Answer:
         """The answer of one preview with this seed; books nothing, for any thread."""
@@ -184,7 +184,7 @@ class Pool:
 
     def rows(self) -> list[tuple[int, float, float]]:
         """All answers in their order: whose, the count, the sd that it states of its noise."""
-        sds = [math.sqrt(each) for each in self._variances]
+        sds = [math.sqrt(variance) for variance in self._variances]
         return list(zip(self._people, self._values, sds, strict=True))
 
     def summary(self) -> Summary | None:

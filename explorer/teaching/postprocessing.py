@@ -67,9 +67,9 @@ def treatable() -> list[str]:
     """Names of the mechanisms whose draws can be made consistent or left alone."""
     return [
         key
-        for key, made in all_mechanisms().items()
-        if "inference" in made.param
-        and {"leaves", "least squares"} <= set(made.param["inference"].objects)
+        for key, mechanism in all_mechanisms().items()
+        if "inference" in mechanism.param
+        and {"leaves", "least squares"} <= set(mechanism.param["inference"].objects)
     ]
 
 

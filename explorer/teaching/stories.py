@@ -35,7 +35,7 @@ def read_story(path: str | Path) -> Story:
     InputError
         For a file that cannot be read, and for one screen that is no story.
     """
-    found = read_screens(path)
-    if not isinstance(found, Story):
+    result = read_screens(path)
+    if not isinstance(result, Story):
         raise InputError("This is one screen and no story: its first entry is 'story: 1'.")
-    return found
+    return result

@@ -182,8 +182,8 @@ class Cut:
 
 def in_shards(epsilon: float, sizes: tuple[int, ...] = (100, 1_000, 10_000, 100_000)) -> list[Cut]:
     """`MANY` people in shards of several sizes, each asked about 4^3 cells."""
-    made = []
+    result = []
     for size in sizes:
         plan = Protocol(size, DROPPED, CORRUPT).round(MANY, to_units(epsilon), 4**LEVEL)
-        made.append(Cut(size, plan.shards, plan))
-    return made
+        result.append(Cut(size, plan.shards, plan))
+    return result

@@ -182,7 +182,7 @@ def _draws_afresh(kind: Kind) -> None:
     # One leaf of scale 20 is drawn alike with probability 1/80: four times, 2 in a million.
     first, *others = [kind(epsilon=0.05).release(matrix) for _ in range(4)]
     _require(not first.preview, "a map of OpenDP's noise is called a preview")
-    _require(not all(_same(first, each) for each in others), "four releases are alike")
+    _require(not all(_same(first, other) for other in others), "four releases are alike")
 
 
 def _tiles_odd_maps(kind: Kind) -> None:

@@ -48,15 +48,15 @@ _SETTINGS: Mapping[str, tuple[dict[str, Any], ...]] = {
 
 def try_corners(kind: Auditable, publish: Callable[[Any], Publish]) -> Finding:
     """Corners of a mechanism, on small maps, with outcomes that test hardest; then its previews."""
-    found = Finding(kind.key)
+    result = Finding(kind.key)
     for case in _cases(kind):
-        found += try_case(kind, case, publish)
+        result += try_case(kind, case, publish)
         if 2 in getattr(kind, "dimensions", ()) and not getattr(kind, "for_maps", True):
             # Of two dimensions it takes maps as well as trips.
-            found += try_case(kind, case, front_door)
-    if found.fault is None:
-        found += _previews(kind, publish)
-    return found
+            result += try_case(kind, case, front_door)
+    if result.fault is None:
+        result += _previews(kind, publish)
+    return result
 
 
 def _cases(kind: Auditable) -> Iterator[Case]:

@@ -81,9 +81,9 @@ def folded(counts: Ints, dimensions: int) -> Ints:
     """
     if dimensions == 2:
         return counts
-    found = np.zeros(folded_shape(counts.size, dimensions), dtype=np.int64)
-    found.reshape(-1)[: counts.size] = counts.reshape(-1)
-    return found
+    result = np.zeros(folded_shape(counts.size, dimensions), dtype=np.int64)
+    result.reshape(-1)[: counts.size] = counts.reshape(-1)
+    return result
 
 
 def towns_of(dimensions: int, shape: tuple[int, int], people: int) -> Counts:

@@ -113,19 +113,19 @@ def _coefficients_of(counts: Any) -> Any:
 def check_refusals() -> list[str]:
     """Attempts that were not refused, or for which something was drawn all the same."""
     with watched():
-        found = [*_booked_first()]
+        result = [*_booked_first()]
     for name, attempt in ATTEMPTS.items():
         curator, recorder = _desk()
         allowed = 1 if name.endswith("all being spent") else 0
         try:
             with watched():
                 attempt(curator, curator.open())
-            found.append(f"{name} is not refused")
+            result.append(f"{name} is not refused")
         except _REFUSED:
             pass
         if len(recorder.draws) > allowed:
-            found.append(f"{name} is refused, but after the draw")
-    return found
+            result.append(f"{name} is refused, but after the draw")
+    return result
 
 
 class _Asks(Chosen):

@@ -120,7 +120,7 @@ class ErrorCurves:
         fig.add_tools(HoverTool(renderers=[marks], tooltips=_CURVE_HOVER))
         fig.xaxis.axis_label = "epsilon"
         fig.xaxis.ticker = FixedTicker(ticks=list(epsilons))
-        fig.xaxis.major_label_overrides = {each: f"{each:g}" for each in epsilons}
+        fig.xaxis.major_label_overrides = {epsilon: f"{epsilon:g}" for epsilon in epsilons}
         fig.yaxis.formatter = CustomJSTickFormatter(code=_SHORT_NUMBERS)
         # The names are where a second axis has its ticks, so they take the colour of the theme.
         self.names = LogAxis(

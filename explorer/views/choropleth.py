@@ -239,6 +239,6 @@ class Choropleth:
 def _put_below(fig: figure, number: int) -> None:
     """Draw the last renderers of a figure above its pictures and areas, and below all others."""
     others, last = fig.renderers[:-number], fig.renderers[-number:]
-    ground = [each for each in others if isinstance(each.glyph, Image | MultiPolygons)]
+    ground = [other for other in others if isinstance(other.glyph, Image | MultiPolygons)]
     above = [each for each in others if not isinstance(each.glyph, Image | MultiPolygons)]
     fig.renderers = [*ground, *last, *above]

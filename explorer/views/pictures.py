@@ -72,9 +72,9 @@ def leaf_map(
 ) -> NDArray[np.float32]:
     """A value of each leaf under each pixel, (height, width) float32; where several lie, a mean."""
     cells = view.cells(grid)
-    found: NDArray[np.float32]
-    found = leaf_means(leaves.lower, leaves.upper, values, *cells, view.height, view.width)
-    return found
+    result: NDArray[np.float32]
+    result = leaf_means(leaves.lower, leaves.upper, values, *cells, view.height, view.width)
+    return result
 
 
 def leaf_scale(values: NDArray[np.float64], by: str) -> ColourScale:

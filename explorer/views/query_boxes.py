@@ -121,9 +121,7 @@ class QueryBoxes:
     def say(self, tags: Sequence[Sequence[_Tag]]) -> None:
         """Write text and colour of every box's tag, for each map in turn."""
         rows = _rows(self._names)
-        said = [
-            dict(zip(rows, each, strict=True)) for _, each in zip(self._said, tags, strict=True)
-        ]
+        said = [dict(zip(rows, tag, strict=True)) for _, tag in zip(self._said, tags, strict=True)]
         if said != self._said:
             self._said = said
             self._write()
@@ -191,11 +189,11 @@ class QueryBoxes:
 def _rows(names: Sequence[str]) -> list[_Row]:
     """Each name with its number among rows of that name: areas of a file may be called alike."""
     seen: dict[str, int] = {}
-    found = []
+    rows = []
     for name in names:
         seen[name] = seen.get(name, -1) + 1
-        found.append((name, seen[name]))
-    return found
+        rows.append((name, seen[name]))
+    return rows
 
 
 def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

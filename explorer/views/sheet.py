@@ -166,7 +166,7 @@ class Sheet:
 def sheet(pictures: Sequence[MapPicture], caption: Sequence[str]) -> Sheet:
     """Lay maps out side by side, all of one height, with lines of text below them."""
     marks: list[Mark] = []
-    heights = [SIDE * each.levels.shape[0] / each.levels.shape[1] for each in pictures]
+    heights = [SIDE * picture.levels.shape[0] / picture.levels.shape[1] for picture in pictures]
     left = float(GAP)
     top = GAP + 2 * LINE + 8.0
     for each, height in zip(pictures, heights, strict=True):
@@ -262,7 +262,7 @@ def _picture(mark: _Image) -> Any:
     from PIL import Image
 
     image = Image.fromarray(np.ascontiguousarray(mark.levels[::-1]), "P")
-    image.putpalette(b"".join(bytes.fromhex(each[1:7]) for each in mark.colours))
+    image.putpalette(b"".join(bytes.fromhex(colour[1:7]) for colour in mark.colours))
     return image
 
 
@@ -312,9 +312,9 @@ def _font(size: int, bold: bool) -> tuple[Any, bool]:
     found = importlib.util.find_spec("matplotlib")
     if found is not None and found.origin is not None:
         places.append(str(Path(found.origin).parent / "mpl-data" / "fonts" / "ttf" / name))
-    for each in places:
+    for place in places:
         try:
-            return ImageFont.truetype(each, size), True
+            return ImageFont.truetype(place, size), True
         except OSError:
             continue
     return ImageFont.load_default(size), False

@@ -27,10 +27,10 @@ def spread(places: Sequence[float], gap: float) -> NDArray[np.float64]:
         while len(blocks) > 1 and _start(blocks[-1], gap) < _end(blocks[-2], gap) - 1e-12:
             last = blocks.pop()
             blocks[-1] += last
-    found = np.empty(len(wanted))
+    result = np.empty(len(wanted))
     starts = [_start(block, gap) + gap * (i + 0.5) for block in blocks for i in range(len(block))]
-    found[order] = starts
-    return found
+    result[order] = starts
+    return result
 
 
 def _start(block: list[float], gap: float) -> float:

@@ -40,7 +40,7 @@ def together(
     """
     joined = []
     for number, name in enumerate(names):
-        of = [each[number] for each in tags]
+        of = [tag[number] for tag in tags]
         answers = [text.removeprefix(_short(name)).strip() for text, _ in of]
         lines = [f"{label} {a}" for label, a in zip(labels, answers, strict=True) if a]
         text = "\n".join(lines)

@@ -71,13 +71,13 @@ class EdgeColumns:
         """What is in each column, by its name."""
         chosen = self._rectangles
         rows = chosen.boxes.reshape(len(chosen), len(chosen.grids), 4)
-        found: dict[str, Any] = {
+        values: dict[str, Any] = {
             name: (rows[:, 0, EDGES.index(edge)] / self._units[0][1]).round(4)
             for name, edge in self._by_edge.items()
         }
         for name, place in self._by_place.items():
-            found[name] = [_said(box / self._units[place][1]) for box in rows[:, place]]
-        return found
+            values[name] = [_said(box / self._units[place][1]) for box in rows[:, place]]
+        return values
 
     def edit(self, row: int, name: str, value: Any) -> None:
         """Take what was typed into a column of a row.

@@ -151,7 +151,7 @@ class BoxEditing:
             x0, y0, x1, y1 = rows[0, place].tolist()
             if x0 < x1 and y0 < y1:
                 tags = self._tags(rows[:, 0] if rows.shape[1] == 1 else rows, [""])
-                self.maps.draft(place, (x0, y0, x1, y1), [each[0] for each in tags])
+                self.maps.draft(place, (x0, y0, x1, y1), [tag[0] for tag in tags])
         except InputError:
             # No such box can be drawn; its end says so.
             return
@@ -163,7 +163,7 @@ class BoxEditing:
             shape = polygons.kept(polygons.polygon_of(drawn.corners), self._rectangles.grid.bounds)
             x0, y0, x1, y1 = shape.bounds
             tags = self._tags(RangeQueries(np.array([[x0, y0, x1, y1]]), [shape]), [""])
-            self.maps.draft(place, (x0, y0, x1, y1), [each[0] for each in tags])
+            self.maps.draft(place, (x0, y0, x1, y1), [tag[0] for tag in tags])
 
     def reshaped(self, place: int, corners: Any, final: bool) -> None:
         """The selected polygon is being dragged: by a corner, by a side, or all of it."""

@@ -128,7 +128,7 @@ def _of_frame(given: Any, rectangles: Rectangles) -> tuple[Floats, list[str], li
     for place in columns:
         at = places.index(place)
         boxes[:, at], polygons = _boxes(geopandas.GeoSeries(frame[place]), None, grids[at])
-        if any(each is not None for each in polygons):
+        if any(polygon is not None for polygon in polygons):
             raise InputError(ONE_MAP)
     return boxes, names, [None] * len(names)
 
@@ -154,12 +154,12 @@ def _boxes(shapes: Any, frame: Any, grid: Grid) -> tuple[Floats, list[Any]]:
     features = [
         {
             "type": "Feature",
-            "properties": {**dict(zip(EDGES, map(finite, each), strict=True)), "crs": crs}
+            "properties": {**dict(zip(EDGES, map(finite, edge), strict=True)), "crs": crs}
             if own
             else {},
             "geometry": shapely.geometry.mapping(shape),
         }
-        for shape, each in zip(shapes.to_crs(LONLAT).array[at], edges[at].tolist(), strict=True)
+        for shape, edge in zip(shapes.to_crs(LONLAT).array[at], edges[at].tolist(), strict=True)
     ]
     boxes = np.full((len(shapes), 4), np.nan)
     if not features:
@@ -176,12 +176,12 @@ def _boxes(shapes: Any, frame: Any, grid: Grid) -> tuple[Floats, list[Any]]:
 
 def _polygons(shapes: Any, rows: Any, crs: Any, grid: Grid) -> list[Any]:
     """The polygons of some rows in the unit of the grid, None for the others."""
-    found: list[Any] = [None] * len(shapes)
+    polygons: list[Any] = [None] * len(shapes)
     if len(rows):
         asked = Shapes(np.asarray(shapes.array, dtype=object)[rows], crs).on(grid)
         for row, shape in zip(rows, asked, strict=True):
-            found[row] = shape
-    return found
+            polygons[row] = shape
+    return polygons
 
 
 def _are_turned(shapes: Any, boxes: Floats) -> NDArray[np.bool_]:

@@ -47,7 +47,7 @@ class Naming:
         """The columns to choose from, by how they are written; nothing where there is one alone."""
         if len(self._names) < 2 or not self._asked:
             return {}
-        found = {safe_text(each, SHOWN) or "no name": each for each in self._names}
+        found = {safe_text(name, SHOWN) or "no name": name for name in self._names}
         return found if self.column else {"none": "", **found}
 
     def name_by(self, chosen: Rectangles, column: str) -> str:

@@ -147,7 +147,7 @@ def outline(shape: Any) -> Floats:
 
 def corners_of(shapes: Sequence[Any]) -> int:
     """Corners of all polygons together; None has none."""
-    return int(sum(shapely.get_num_coordinates(each) for each in shapes if each is not None))
+    return int(sum(shapely.get_num_coordinates(shape) for shape in shapes if shape is not None))
 
 
 def _rounded(places: Floats) -> Floats:

@@ -155,12 +155,12 @@ class ParticipantView:
     def _publish(self, found: Drawn) -> None:
         turn = found.turn
         # The teacher may have asked something else, or closed the class, meanwhile.
-        taken = self.room.answer(self.number, turn.number, found.answer)
+        answer = self.room.answer(self.number, turn.number, found.answer)
         self._pulse.shown()
-        if taken:
+        if answer:
             self._seed = turn.seed
         self.show()
-        if taken:
+        if answer:
             question = turn.question
             self.map.show(question.grid, found.picture, question.rectangle, question.city)
 

@@ -22,7 +22,7 @@ class CompareDrawer(Drawer):
         super().__init__(parts, "compare", changed, letters=("A", "B"))
         self._changed = changed
         choose, switch = self.tied.choose, self.tied.switch
-        sides = [(each.menu, each.about) for each in self.mechanisms]
+        sides = [(mechanism.menu, mechanism.about) for mechanism in self.mechanisms]
 
         def seen() -> list[Any]:
             colours = choose("scale"), choose("palette"), switch("partition")

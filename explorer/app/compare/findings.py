@@ -237,7 +237,7 @@ def _overall(
     table = _table(series, results, list(question.epsilons), seeds)
     compared = table[table.metric.isin(COMPARED)]
     exact = set(compared[compared.value <= 0].epsilon)
-    left = [each for each in question.epsilons if each not in exact]
+    left = [epsilon for epsilon in question.epsilons if epsilon not in exact]
     return _verdict(table[table.epsilon.isin(left)], left) if len(left) > 1 else ""
 
 

@@ -38,9 +38,9 @@ class Kept:
     def add(self, matrix: FrequencyMatrix, run: Run, workloads: Sequence[Workload]) -> None:
         """Keep a finished run, workload by workload."""
         with self._lock:
-            for each in workloads:
-                result = Result(run.figures[each.name], run.leaves, run.seconds)
-                self._results[_place(matrix), run.task, each.key] = result
+            for workload in workloads:
+                result = Result(run.figures[workload.name], run.leaves, run.seconds)
+                self._results[_place(matrix), run.task, workload.key] = result
             while len(self._results) > self._most:
                 self._results.popitem(last=False)
 
@@ -56,7 +56,7 @@ class Kept:
         return [
             task
             for task in tasks
-            if any(self.find(matrix, task, each) is None for each in workloads)
+            if any(self.find(matrix, task, workload) is None for workload in workloads)
         ]
 
 

@@ -269,8 +269,8 @@ class Compare(MapPage):
             answer_boxes(each.release, each.data.matrix, boxes)
             for each in (self.pair.a, self.pair.b)
         )
-        found: list[list[Tag]] = self.maps.tags(a, b, names, self.parts.truth)
-        return found
+        tags: list[list[Tag]] = self.maps.tags(a, b, names, self.parts.truth)
+        return tags
 
     def read_at(self, x: float, y: float) -> Sequence[str]:
         """What A and B say of the cell at a place, and the truth where its map is shown."""

@@ -25,7 +25,7 @@ def saved_table(
     """
     runs = []
     for task in tasks:
-        found = {each.name: kept.find(data.matrix, task, each) for each in workloads}
+        found = {workload.name: kept.find(data.matrix, task, workload) for workload in workloads}
         done = {name: result for name, result in found.items() if result is not None}
         if not done:
             continue

@@ -96,10 +96,10 @@ def stick_table(found: Findings) -> str:
     columns = [(name, "") for name in ("mechanism", "25 %", "median", "75 %", "95 %", "mean")]
     rows = [
         [
-            Cell(each.name, before=swatch(each.style)),
-            *(Cell(number(v)) for v in (each.p25, each.median, each.p75, each.p95, each.mean)),
+            Cell(stick.name, before=swatch(stick.style)),
+            *(Cell(number(v)) for v in (stick.p25, stick.median, stick.p75, stick.p95, stick.mean)),
         ]
-        for each in found.sticks
+        for stick in found.sticks
     ]
     caption = f"{stick_title(found)} at epsilon {found.question.at:g}: quantiles over the answers"
     return table(caption, columns, rows)
@@ -154,7 +154,7 @@ def about_ranking(found: Findings) -> str:
         text = html.escape(leader if not turned else f"{leader}{_TURNS.rstrip()}")
         parts.append(f'<p class="summary">{text}</p>')
         if turned:
-            items = "".join(f"<li>{html.escape(each)}</li>" for each in turned.split("; "))
+            items = "".join(f"<li>{html.escape(part)}</li>" for part in turned.split("; "))
             parts.append(f'<ul class="turns">{items}</ul>')
     return "".join(parts) or f'<p class="summary">{NOTHING}</p>'
 

@@ -51,20 +51,20 @@ def series_of(state: CompareState) -> list[Series]:
     """
     sides = {"A": state.instance(), "B": state.b.instance()} if state.with_sides else {}
     as_they_come = {key: kind() for key, kind in all_mechanisms().items()}
-    usual = {made.key for made in sides.values() if not changed(made)}
-    found = [
+    usual = {side.key for side in sides.values() if not changed(side)}
+    result = [
         Series(made.title, key_of(made), made, style_of(type(made)))
         for key, made in as_they_come.items()
         if key in state.chosen or key in usual
     ]
     if state.with_named:
-        found += [each for key in state.chosen for each in _named(all_mechanisms()[key])]
+        result += [each for key in state.chosen for each in _named(all_mechanisms()[key])]
     for variant, (letter, made) in enumerate(sides.items(), 1):
-        if key_of(made) not in {series.key for series in found}:
+        if key_of(made) not in {series.key for series in result}:
             style = style_of(type(made), variant)
             name = f"{letter}: {made.title}"
-            found.append(Series(name, key_of(made), made, style, changed(made)))
-    return found
+            result.append(Series(name, key_of(made), made, style, changed(made)))
+    return result
 
 
 def _named(kind: type[Mechanism]) -> Iterator[Series]:

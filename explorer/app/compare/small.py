@@ -58,14 +58,16 @@ class SmallMaps:
     def show(self, screen: SmallScreen) -> None:
         """Put computed pictures on the maps and say what they are."""
         self.restyle()
-        for i, made in enumerate(screen.mechanisms):
+        for i, mechanism in enumerate(screen.mechanisms):
             thumbnail, letter = screen.thumbnails[i], "AB"[i // self._n]
             error = "" if np.isnan(thumbnail.error) else f", error {thumbnail.error:.2f}"
             count = f"{thumbnail.leaves:,} {'leaf' if thumbnail.leaves == 1 else 'leaves'}{error}"
-            put(self._captions[i], f"<p><b>epsilon {made.epsilon:g}</b>: {count}</p>")
-            spoken = f"Small map {letter}, {made.title} at epsilon {made.epsilon:g}: {count}"
+            put(self._captions[i], f"<p><b>epsilon {mechanism.epsilon:g}</b>: {count}</p>")
+            spoken = (
+                f"Small map {letter}, {mechanism.title} at epsilon {mechanism.epsilon:g}: {count}"
+            )
             self.views[i].show(screen.pictures[i], spoken)
-            self._entitle(i // self._n, made.title)
+            self._entitle(i // self._n, mechanism.title)
 
     def restyle(self) -> None:
         """Apply the palette."""

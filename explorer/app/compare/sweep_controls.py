@@ -41,7 +41,7 @@ class SweepControls:
         tied = Tied(state, refused)
         self.chosen = ui.CheckBoxGroup(
             label="Mechanisms in the sweep",
-            options={each.title: key for key, each in all_mechanisms().items()},
+            options={mechanism.title: key for key, mechanism in all_mechanisms().items()},
             value=list(state.chosen),
             inline=True,
             size="small",

@@ -153,7 +153,7 @@ class SweepView:
             raise InputError("No mechanism is in the sweep: tick one, or A and B.")
         # All questions are asked at once: a release costs more than its answers.
         workloads = asked(data.grid, boxes, [*FIXED, DRAWN])
-        wanted = [each for each in workloads if each.name in (*FIXED, state.workload)]
+        wanted = [workload for workload in workloads if workload.name in (*FIXED, state.workload)]
         return Order(data.matrix, plan(made, EPSILONS, state.seeds), workloads, wanted)
 
     def _show(self, found: Findings) -> None:

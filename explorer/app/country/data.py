@@ -179,9 +179,9 @@ class CountryData:
     @cached_property
     def is_lowest(self) -> NDArray[np.bool_]:
         """Which nodes have no others in them, (n,)."""
-        found = np.zeros(len(self.areas.parent), dtype=bool)
-        found[self.areas.lowest] = True
-        return found
+        result = np.zeros(len(self.areas.parent), dtype=bool)
+        result[self.areas.lowest] = True
+        return result
 
     def window(self, node: int) -> Window:
         """The public window of a lowest area."""
@@ -197,11 +197,11 @@ class CountryData:
 
     def inside(self, node: int) -> FrequencyMatrix:
         """The exact counts inside a lowest area, on its window."""
-        found = self._inside.get(node)
-        if found is None:
+        result = self._inside.get(node)
+        if result is None:
             window = self.window(node)
             counts = self.matrix.inside(window)
-            found = FrequencyMatrix(
+            result = FrequencyMatrix(
                 counts.counts,
                 self.windows.grid_of(window),
                 counts.contribution_bound,
@@ -210,8 +210,8 @@ class CountryData:
             )
             if len(self._inside) > 40:
                 self._inside.clear()
-            self._inside[node] = found
-        return found
+            self._inside[node] = result
+        return result
 
     def benchmark(self, number: int) -> AreaCounts:
         """The same records in the rectangles of one of the paper's benchmarks, kept."""
@@ -221,22 +221,22 @@ class CountryData:
 
     def border(self, node: int) -> Shapes:
         """The outline of a lowest area, fine enough for the map inside it; the only one of it."""
-        found = self._borders.get(node)
-        if found is None:
+        result = self._borders.get(node)
+        if result is None:
             (area,) = np.flatnonzero(self.areas.lowest == node)
             shape = self.windows.shapes[[int(area)]]
-            found = Shapes.of(shapely.simplify(shape, self.frame(node).width / 600))
-            self._borders[node] = found
-        return found
+            result = Shapes.of(shapely.simplify(shape, self.frame(node).width / 600))
+            self._borders[node] = result
+        return result
 
     def shapes(self, finer: float = 1.0) -> Shapes:
         """Outlines of all nodes, by one of `FINER`."""
-        found = self._shapes.get(finer)
-        if found is None:
+        shapes = self._shapes.get(finer)
+        if shapes is None:
             tolerance = _COARSE * max(self.grid.width, self.grid.height) * finer
-            found = Shapes.of(self.areas.outlines(float(f"{tolerance:.1g}")))
-            self._shapes[finer] = found
-        return found
+            shapes = Shapes.of(self.areas.outlines(float(f"{tolerance:.1g}")))
+            self._shapes[finer] = shapes
+        return shapes
 
 
 #: What was read of a country, and what was counted: some 50 MB each.

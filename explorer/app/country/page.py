@@ -189,7 +189,7 @@ class Country(DrawnPage):
 
     def catalogue(self) -> dict[str, str]:
         """Title of each country to its key."""
-        return {each.title: key for key, each in countries().items()}
+        return {country.title: key for key, country in countries().items()}
 
     def is_loaded(self, place: Place) -> bool:
         """Whether `load` would answer at once."""

@@ -73,11 +73,11 @@ def areas_of(data: CountryData, level: int, node: int) -> dict[str, int]:
     nodes = data.on_level(level).tolist()
     if len(nodes) > _MOST:
         nodes = data.areas.children(int(data.areas.parent[node])).tolist()
-    found: dict[str, int] = {}
+    result: dict[str, int] = {}
     for each in [*data.path(node), *sorted(nodes, key=lambda n: data.names[n].lower())]:
-        if each not in found.values():
-            found[_named(data, each, found)] = each
-    return found
+        if each not in result.values():
+            result[_named(data, each, result)] = each
+    return result
 
 
 def _named(data: CountryData, node: int, taken: dict[str, int]) -> str:

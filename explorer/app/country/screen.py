@@ -227,8 +227,8 @@ def _released(job: Job, progress: Callable[[float], None] | None) -> CountryRele
     made: Any = job.mechanism
 
     def draw() -> CountryRelease:
-        found: CountryRelease = job.release(data.matrix, progress)
-        return found
+        release: CountryRelease = job.release(data.matrix, progress)
+        return release
 
     if job.draw:
         return draw()

@@ -57,7 +57,7 @@ class CountryUploadForm(UploadForm):
         content, file = self.boundaries.value, self.boundaries.filename
         if not content:
             raise InputError("No boundaries have been chosen: choose their file first.")
-        levels = [each.strip() for each in self.levels.value.split(",") if each.strip()]
+        levels = [part.strip() for part in self.levels.value.split(",") if part.strip()]
         columns = self.named_columns()
 
         def work(**how: Any) -> OwnPoints[Any]:

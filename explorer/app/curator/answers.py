@@ -180,7 +180,7 @@ def bars(answers: BoxAnswers) -> list[str]:
     """The causes of each error; shares are in percent."""
     decimals = 0 if answers.scale == 1 else 2
     parts = zip(*answers.shown_causes(decimals), strict=True)
-    return [error_bar(*each, decimals=decimals) for each in parts]
+    return [error_bar(*part, decimals=decimals) for part in parts]
 
 
 CAUSES = Column(
@@ -220,7 +220,7 @@ _COUNTED = Column(
 
 def under_bound(columns: Sequence[Column]) -> tuple[Column, ...]:
     """Columns of answers that say what a contribution bound leaves out."""
-    if any(each.values is bars for each in columns):
+    if any(column.values is bars for column in columns):
         wider = _CLIPPED.width - CAUSES.width
         return tuple(
             replace(_CLIPPED, width=each.width + wider) if each.values is bars else each

@@ -124,5 +124,5 @@ def read_cell(data: Any, releases: Sequence[Any], x: float, y: float) -> tuple[i
     row, column = found
     cell = np.array([[[row, column], [row + 1, column + 1]]], dtype=float)
     box = grid.from_cells(cell)
-    private = [float(each.answer(box).value[0]) for each in releases]
+    private = [float(release.answer(box).value[0]) for release in releases]
     return int(data.every.counts[row, column]), private

@@ -68,20 +68,20 @@ class CityData:
     @property
     def every(self) -> FrequencyMatrix:
         """Exact counts of all records on the map, which a contribution bound may not all count."""
-        found: FrequencyMatrix = of_all_records(self.matrix)
-        return found
+        result: FrequencyMatrix = of_all_records(self.matrix)
+        return result
 
     def truth(self, view: Viewport, points: bool) -> Truth:
         """The true map of ``view``; visitors with windows of one size share the last few."""
         key = view, points and self.heat is not None
-        found = self._truths.get(key)
-        if found is None:
+        result = self._truths.get(key)
+        if result is None:
             heat = self.heat if key[1] else None
-            found = true_map(self.every.counts, self.grid, view, heat)
+            result = true_map(self.every.counts, self.grid, view, heat)
             for old in list(self._truths)[: max(0, len(self._truths) - MOST_TRUTHS + 1)]:
                 self._truths.pop(old, None)
-            self._truths[key] = found
-        return found
+            self._truths[key] = result
+        return result
 
     def top(self, kind: Kind) -> float:
         """Top of a colour scale read from the exact counts, computed once."""

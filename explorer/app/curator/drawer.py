@@ -205,8 +205,8 @@ class Drawer:
 
     def rebuild(self) -> None:
         """Show mechanisms and settings that were changed from elsewhere."""
-        for each in self.mechanisms:
-            each.rebuild()
+        for mechanism in self.mechanisms:
+            mechanism.rebuild()
 
     def new_draw(self) -> Any:
         """The button for other random noise, and next to it whether noise stays as it is."""
@@ -218,8 +218,8 @@ class Drawer:
 
     def _explain(self, event: Any) -> None:
         self._show_helps()
-        for each in self.mechanisms:
-            each.settings.explain(event.new)
+        for mechanism in self.mechanisms:
+            mechanism.settings.explain(event.new)
 
     def _show_helps(self) -> None:
         if self.state.explain:

@@ -95,8 +95,8 @@ class DrawnPage(MapPage):
     @property
     def mechanism(self) -> Mechanism:
         """The chosen mechanism with its epsilon and settings."""
-        made: Mechanism = self.state.instance()
-        return made
+        result: Mechanism = self.state.instance()
+        return result
 
     @property
     def release(self) -> Any:

@@ -128,7 +128,7 @@ class Explain:
             self.open.show(self._screen)
 
     def _panel(self, key: str) -> Panel | None:
-        made = self._panels.get(key)
-        if callable(made):
-            made = self._panels[key] = made()
-        return made
+        result = self._panels.get(key)
+        if callable(result):
+            result = self._panels[key] = result()
+        return result

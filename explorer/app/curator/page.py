@@ -243,7 +243,7 @@ class CuratorPage(AppPage):
 
     def catalogue(self) -> dict[str, str]:
         """Title of each city to its key."""
-        return {each.title: key for key, each in cities.cities().items()}
+        return {city.title: key for key, city in cities.cities().items()}
 
     def at_hand(self, place: Place) -> Any:
         """The city if it is there at once."""

@@ -119,7 +119,9 @@ class Readout(ABC):
 
     def _strip(self, screen: Any) -> None:
         of = [("Of the whole release:", "")] if self._covered() else []
-        figures = [each for each in self.figures(screen) if self.truth or each[0] in _RELEASED]
+        figures = [
+            figure for figure in self.figures(screen) if self.truth or figure[0] in _RELEASED
+        ]
         put(self.strip, figures_strip([*of, *figures], "line"))
 
     @property
@@ -156,8 +158,8 @@ class Readout(ABC):
         """Tags of answers, on each map in turn."""
         truth, covered, shows = self._parts.truth, self._covered(), self.shows(screen)
         tags = [
-            named(names) if number in covered else chips(each, names, answers, truth)
-            for number, each in enumerate(shows)
+            named(names) if number in covered else chips(show, names, answers, truth)
+            for number, show in enumerate(shows)
         ]
         maps = self._parts.maps
         return together(names, shows, tags) if maps is not None and maps.swiped else tags

@@ -244,7 +244,7 @@ class Scenarios:
         """Make the controls when the section is first opened; most visitors never need them."""
         if len(self._holder) or not self.section.active:
             return
-        found = {safe_text(each.title or key): key for key, each in presets().items()}
+        found = {safe_text(preset.title or key): key for key, preset in presets().items()}
         self.preset = ui.Select(label="Preset", options={_NONE: "", **found}, value="", **ui.WIDE)
         ui.bind(self.preset, self._chosen, self._message.refuse)
         look: dict[str, Any] = {"variant": "outlined", "size": "small", "margin": (0, 8, 4, 0)}
@@ -297,7 +297,7 @@ class Scenarios:
             scenario = self.present()
             self._copying = what
             if what == "link":
-                here = [each.address for each in self._parts.links if each.key == self._page]
+                here = [link.address for link in self._parts.links if link.key == self._page]
                 self._browser.copy(link=scenario.to_link(), page="".join(here))
             else:
                 self._browser.copy(to_python(scenario))

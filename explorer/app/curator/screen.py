@@ -112,10 +112,10 @@ class Job:
     def release(self, counts: Any, progress: Progress | None) -> Any:
         """What is released of counts: a preview, or a release that is booked and kept."""
         mechanism: Any = self.mechanism
-        found = mechanism.release(counts, self.seed, progress, self.ledger, **self.terms)
+        release = mechanism.release(counts, self.seed, progress, self.ledger, **self.terms)
         if self.keep is not None:
-            self.keep(found)
-        return found
+            self.keep(release)
+        return release
 
 
 class Painted(NamedTuple):
@@ -180,8 +180,8 @@ class Screen:
 
 def drawn(job: Job, progress: Progress | None) -> Release:
     """What the mechanism of a job releases of its data."""
-    found: Release = job.release(job.data.matrix, progress)
-    return found
+    release: Release = job.release(job.data.matrix, progress)
+    return release
 
 
 def compute(

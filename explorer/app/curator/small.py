@@ -80,10 +80,10 @@ def compute_small(job: SmallJob, progress: Callable[[float], None] | None = None
         if progress is not None:
             progress(i / len(job.mechanisms))
         stored[place] = old.get(place) or _thumbnail(job, made, view, progress)
-    thumbnails = [stored[job.place(made)] for made in job.mechanisms]
+    thumbnails = [stored[job.place(mechanism)] for mechanism in job.mechanisms]
     scale = ColourScale(job.look.scale, job.data.top(job.look.scale), "data")
     truth = job.data.truth(view, False)
-    pictures = [colour(each.picture, truth, scale, job.look.right) for each in thumbnails]
+    pictures = [colour(thumbnail.picture, truth, scale, job.look.right) for thumbnail in thumbnails]
     return SmallScreen(job.data, job.mechanisms, view, thumbnails, pictures, stored)
 
 

@@ -94,9 +94,9 @@ def _sent(argument: str) -> Scenario | None:
     (text, *_) = pn.state.session_args.get(argument) or [b""]
     if not text:
         return None
-    found = Scenario.from_link(text.decode("ascii", "replace"))
-    known_city(found)
-    return found
+    result = Scenario.from_link(text.decode("ascii", "replace"))
+    known_city(result)
+    return result
 
 
 def known_city(scenario: Scenario) -> None:
@@ -141,7 +141,7 @@ def way_to(scenario: Scenario, links: Sequence[Link], **more: Any) -> str:
     InputError
         For a page that this server or notebook does not have, or a lesson that is not here.
     """
-    found = [each.address for each in links if each.key == scenario.page]
+    found = [link.address for link in links if link.key == scenario.page]
     if not found:
         raise InputError(not_here(scenario))
     known_lesson(scenario)
@@ -166,7 +166,7 @@ def argument(name: str) -> str:
 
 def known_lesson(scenario: Scenario) -> None:
     """Refuse a scenario of a lesson that is not here, in one sentence."""
-    known = [name for each in lessons()[0] for name in (each.key, each.experiment)]
+    known = [name for lesson in lessons()[0] for name in (lesson.key, lesson.experiment)]
     if scenario.lesson and scenario.lesson not in known:
         raise InputError(
             f"The scenario is of the lesson {shown(scenario.lesson)}, which is not here: choose "
@@ -246,18 +246,18 @@ def refuse_own(city: str, page: str) -> None:
 
 def _plain(state: Any, scenario: Scenario) -> dict[str, Any]:
     """Choices besides city, mechanisms and epsilon by their names in the state."""
-    found: dict[str, Any] = {"side": scenario.side, "bound": scenario.contribution_bound}
-    found |= {name: getattr(scenario.look, name) for name in _names(scenario.kind.look)}
+    result: dict[str, Any] = {"side": scenario.side, "bound": scenario.contribution_bound}
+    result |= {name: getattr(scenario.look, name) for name in _names(scenario.kind.look)}
     if scenario.places:
-        found["places"] = scenario.places
+        result["places"] = scenario.places
     if _sweeps(state) and scenario.page == "compare":
-        found |= {_SWEEP.get(n, n): getattr(scenario.sweep, n) for n in _names(Sweep)}
-        found["chosen"] = list(found["chosen"])
+        result |= {_SWEEP.get(n, n): getattr(scenario.sweep, n) for n in _names(Sweep)}
+        result["chosen"] = list(result["chosen"])
     if isinstance(state, PairChoices) and scenario.page == "compare":
-        found |= {name: getattr(scenario.pair, name) for name in _names(Pair)}
+        result |= {name: getattr(scenario.pair, name) for name in _names(Pair)}
     if scenario.seed is not None:
-        found["seed"] = scenario.seed
-    return found
+        result["seed"] = scenario.seed
+    return result
 
 
 def _sweeps(state: Any) -> bool:
@@ -266,4 +266,4 @@ def _sweeps(state: Any) -> bool:
 
 
 def _names(part: type) -> list[str]:
-    return [each.name for each in fields(part)]
+    return [field.name for field in fields(part)]

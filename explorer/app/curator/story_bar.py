@@ -121,7 +121,7 @@ class StoryBar:
         steps = self.story.steps
         if number == self.number + 1 and steps[number].screen is None:
             return None
-        named = [each.screen for each in steps[: number + 1] if each.screen is not None]
+        named = [step.screen for step in steps[: number + 1] if step.screen is not None]
         return named[-1] if named else None
 
     def _lead(self, screen: Scenario, number: int) -> None:

@@ -46,7 +46,7 @@ class StoryControls:
     ) -> None:
         self._bar, self._present, self._refused, self._what = bar, present, refused, what
         self.made: Story | None = None
-        known = {safe_text(each.title or key): key for key, each in stories().items()}
+        known = {safe_text(story.title or key): key for key, story in stories().items()}
         self.tour = self._button("Take the tour", lambda: self._open(TOUR), variant="contained")
         self.choice = ui.Select(label="Story", options={_NONE: "", **known}, value="", **ui.WIDE)
         ui.bind(self.choice, self._chosen, refused)

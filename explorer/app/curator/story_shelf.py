@@ -59,10 +59,10 @@ class StoryShelf:
             if key in self._kept:
                 self._kept.move_to_end(key)
                 return self._kept[key]
-        found = stories().get(key)
-        if found is None:
+        result = stories().get(key)
+        if result is None:
             raise InputError("This story is not on the server any more: open its file again.")
-        return found
+        return result
 
 
 #: The shelf of this server.

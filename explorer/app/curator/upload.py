@@ -228,7 +228,9 @@ class UploadForm:
         named = (self.user_column.value if typed is None else typed) or ""
         asked = bool(named.strip() or self._seen)
         self.unit.visible = asked
-        title = next(title for title, each in self.unit.options.items() if each == self.unit.value)
+        title = next(
+            title for title, option in self.unit.options.items() if option == self.unit.value
+        )
         said = f"<p><b>Loading protects {html.escape(title)}.</b> {words('upload')['Unit']}</p>"
         weighed = self.weight_column.value.strip() and not named.strip()
         rows = f"<p>{words('upload')['Weight']}</p>" if weighed else ""

@@ -44,9 +44,9 @@ def workbook(answers: pd.DataFrame, about: Sequence[tuple[str, str]], *, exact: 
         sheet.freeze_panes(1, 1)
         for row, values in enumerate(frame.itertuples(index=False), 1):
             sheet.write_string(row, 0, str(no_formula(str(values[0]))))
-            for column, each in enumerate(values[1:], 1):
-                if np.isfinite(each):  # what is not known stays empty
-                    sheet.write_number(row, column, float(each), number)
+            for column, value in enumerate(values[1:], 1):
+                if np.isfinite(value):  # what is not known stays empty
+                    sheet.write_number(row, column, float(value), number)
         other = book.add_worksheet("about")
         other.set_column(0, 1, 2 * _WIDE)
         for row, pair in enumerate(about):

@@ -68,7 +68,7 @@ class FailingPanel(ReleasePanel[Figures]):
 
 
 def _column(title: str, said: object, entries: object, figure: object, rows: object) -> object:
-    made = pn.Column(
+    result = pn.Column(
         html_pane(f"<h3>{title}</h3>"),
         said,
         pane(legend(entries)),  # type: ignore[arg-type]
@@ -77,8 +77,8 @@ def _column(title: str, said: object, entries: object, figure: object, rows: obj
         sizing_mode="stretch_width",
         margin=0,
     )
-    made.styles = {"flex": "1 1 340px", "min-width": "min(100%, 300px)"}
-    return made
+    result.styles = {"flex": "1 1 340px", "min-width": "min(100%, 300px)"}
+    return result
 
 
 def about_dropouts(lost: Dropouts) -> str:

@@ -77,8 +77,8 @@ def drawn(job: Job, progress: Progress | None) -> DistributedRelease:
     if job.seed is None:
         # What is in the field People was confirmed with the price.
         declaring = replace(job, mechanism=made.with_(people=made.people))
-        found: DistributedRelease = declaring.release(job.data.matrix, progress)
-        return found
+        release: DistributedRelease = declaring.release(job.data.matrix, progress)
+        return release
     people = people_of(job.data)
 
     def preview() -> DistributedRelease:

@@ -113,8 +113,8 @@ def smoothed(counts: Counts) -> Counts:
     # Whole people: each cell gets what the running total has gained by it.
     running = np.floor(np.cumsum(spread) * (total / max(spread.sum(), 1e-300)) + 0.5)
     running[-1:] = total
-    made: Counts = np.diff(running, prepend=0.0).astype(np.int64).reshape(counts.shape)
-    return made
+    result: Counts = np.diff(running, prepend=0.0).astype(np.int64).reshape(counts.shape)
+    return result
 
 
 def hold(order: Order, run: Run) -> CityOrSmooth:

@@ -45,7 +45,7 @@ def strips(vectors: Sequence[Strip], around: int) -> str:
     """
     v = len(vectors[0].values)
     first = min(max(around - _WRITTEN // 2, 0), max(v - _WRITTEN, 0))
-    return "".join(_strip(each, first) for each in vectors)
+    return "".join(_strip(vector, first) for vector in vectors)
 
 
 def _strip(strip: Strip, first: int) -> str:
@@ -80,7 +80,7 @@ def _strip(strip: Strip, first: int) -> str:
 
 def numbers(vectors: Sequence[Strip]) -> str:
     """All numbers as a table behind a line that opens it."""
-    columns = [("cell", ""), *((each.title, each.words) for each in vectors)]
+    columns = [("cell", ""), *((vector.title, vector.words) for vector in vectors)]
     rows = [
         [Cell(str(i + 1)), *(Cell(_signed(int(each.values[i]))) for each in vectors)]
         for i in range(len(vectors[0].values))

@@ -83,7 +83,7 @@ class ThresholdsPanel(ReleasePanel[Judged]):
         spoken = sentence(found)
         levels = found.levels
         self.chart.show(
-            [each.number for each in levels],
+            [level.number for level in levels],
             np.array([each.largest for each in levels]),
             np.array([each.threshold for each in levels]),
             found.noise,
@@ -95,7 +95,7 @@ class ThresholdsPanel(ReleasePanel[Judged]):
 
 def sentence(found: Judged) -> str:
     """Why some cells are divided and some are not, with this round's own figures."""
-    divided = sum(each.divided for each in found.levels)
+    divided = sum(level.divided for level in found.levels)
     said = f"After round {found.number}, {several(divided, 'cell was', 'cells were')} divided. "
     if found.printed:
         every = found.levels[0]
@@ -139,7 +139,7 @@ def levels_table(found: Judged) -> str:
         ("largest", "of the sums"),
         ("divided", "cells after this round"),
     ]
-    rows = [_row(each, found) for each in found.levels]
+    rows = [_row(level, found) for level in found.levels]
     caption = (
         f"Round {found.number} of {found.last}; noise of a sum ±{number(found.noise)} people, of "
         f"the next ±{number(found.next_noise)}."

@@ -30,7 +30,7 @@ class Contents:
         tied = Tied(parts.state, parts.refuse)
         self.city, self.side = tied.choose("city", parts.catalogue), tied.choose("side")
         self._lessons = lessons
-        self.buttons = [self._button(i, each, chosen) for i, each in enumerate(lessons)]
+        self.buttons = [self._button(i, lesson, chosen) for i, lesson in enumerate(lessons)]
         self.view = column(
             pane('<h2 class="section">Lessons</h2>', margin=(0, 10)),
             *self.buttons,
@@ -42,11 +42,11 @@ class Contents:
 
     def mark(self, number: int, is_done: Callable[[str], bool] = lambda _key: False) -> None:
         """Show which lesson is open, and which ones are done."""
-        for i, (lesson, each) in enumerate(zip(self._lessons, self.buttons, strict=True)):
-            each.variant = "contained" if i == number else "text"
+        for i, (lesson, button) in enumerate(zip(self._lessons, self.buttons, strict=True)):
+            button.variant = "contained" if i == number else "text"
             label = _label(i, lesson) + (" ✓" if is_done(lesson.key) else "")
-            if each.label != label:
-                each.label = label
+            if button.label != label:
+                button.label = label
 
     @staticmethod
     def _button(number: int, lesson: Lesson, chosen: Callable[[int], None]) -> Any:

@@ -46,8 +46,8 @@ class EmptinessExperiment(TripsExperiment):
         self.twin = pane()
         self._titles = [pane(margin=(0, 0, 2, 0)), pane(margin=(8, 0, 2, 0))]
         maps = [
-            pn.pane.Bokeh(each, sizing_mode="scale_width", aspect_ratio=1, margin=0)
-            for each in self.pair.figures
+            pn.pane.Bokeh(figure, sizing_mode="scale_width", aspect_ratio=1, margin=0)
+            for figure in self.pair.figures
         ]
         about = '<p class="quiet">Ring: one trip. Pink: a box about it. Dark: 0 or less.</p>'
         self._maps = column(
@@ -107,9 +107,9 @@ class EmptinessExperiment(TripsExperiment):
         put(self.figures, figures(found))
         box = box_sentence(found)
         put(self.box, f'<p class="finding">{box}</p>')
-        for shown, text in zip(self._titles, _FROM[found.places], strict=True):
+        for title, text in zip(self._titles, _FROM[found.places], strict=True):
             part = "" if found.slice.whole else ", part of the map"
-            put(shown, f'<p class="quiet">{text}{part}</p>')
+            put(title, f'<p class="quiet">{text}{part}</p>')
         self._picture(visible=True)
         self._show_maps(found)
         self._show_charts(found, said, box)
@@ -118,8 +118,8 @@ class EmptinessExperiment(TripsExperiment):
 
     def _picture(self, *, visible: bool) -> None:
         """Nothing is drawn before there is something to be seen."""
-        for each in self._pictures:
-            each.visible = visible
+        for picture in self._pictures:
+            picture.visible = visible
 
     def _show_maps(self, found: Looked) -> None:
         true, corner = found.slice.true, np.array(found.slice.corner)

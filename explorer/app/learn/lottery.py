@@ -102,7 +102,7 @@ class LotteryExperiment(TripsExperiment):
             self.costs.show(found.true, found.noisy, f"True and noisy costs. {said}")
             self.wins.show(found.paper, found.least, f"Who wins how often. {said}")
         self._rest.visible = True
-        at = [i for i, each in enumerate(found.seen.levels) if each is not None]
+        at = [i for i, level in enumerate(found.seen.levels) if level is not None]
         there = [each for each in found.seen.levels if each is not None]
         ranges = np.array([np.quantile(each.ranges, [0.25, 0.5, 0.75]) for each in there])
         self.levels.show(

@@ -73,4 +73,4 @@ def seen_in(city: str, epsilon: float, q: float, p: int) -> tuple[Seen, Gains]:
 def _seen(city: str, epsilon: float, q: float, p: int) -> tuple[Seen, Gains]:
     found = seen(counts_of(city, PLACES, CELLS), epsilon, q, p)
     rng = np.random.default_rng(0x107)
-    return found, tuple(None if each is None else each.gained(rng) for each in found.levels)
+    return found, tuple(None if level is None else level.gained(rng) for level in found.levels)

@@ -167,12 +167,12 @@ def sentence(found: Found, effect: Effect) -> str:
 def _table(found: Found, at: int) -> str:
     rows = [
         [
-            Cell(title(each.treatment), best=i == at),
-            Cell(signed(each.bias), f"± {each.error:,.0f}"),
-            Cell(f"{each.sd:,.0f}"),
-            Cell(number(each.leaf_error)),
+            Cell(title(effect.treatment), best=i == at),
+            Cell(signed(effect.bias), f"± {effect.error:,.0f}"),
+            Cell(f"{effect.sd:,.0f}"),
+            Cell(number(effect.leaf_error)),
         ]
-        for i, each in enumerate(found.effects)
+        for i, effect in enumerate(found.effects)
     ]
     columns = [
         ("done to the counts", "in this order"),

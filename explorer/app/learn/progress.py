@@ -23,7 +23,7 @@ class Progress:
     """
 
     def __init__(self, lessons: Sequence[Lesson], changed: Callable[[], None]) -> None:
-        self._known = {each.key for each in lessons}
+        self._known = {lesson.key for lesson in lessons}
         self._changed = changed
         self._steps: dict[str, int] = {}
         self.storage = Storage("dp-explorer-lessons", self.bring)

@@ -46,7 +46,7 @@ class RankingExperiment(StartedExperiment):
         self.chart = SlopeChart(tuple(f"floor {each}" for each in METRICS.values()))  # type: ignore[arg-type]
         self.plot = chart_pane(self.chart.figure)
         self.plot.styles = {"max-width": "760px"}
-        titles = {each.title: key for key, each in all_mechanisms().items()}
+        titles = {mechanism.title: key for key, mechanism in all_mechanisms().items()}
         self.lay_out(
             None,
             [
@@ -92,11 +92,11 @@ class RankingExperiment(StartedExperiment):
         spoken = sentence(found)
         slopes = [
             Slope(
-                style_of(mechanism(each.key)),
-                each.places,
-                tuple(f"{_title(each)}  {number(error)} %" for error in _percents(each)),  # type: ignore[arg-type]
+                style_of(mechanism(row.key)),
+                row.places,
+                tuple(f"{_title(row)}  {number(error)} %" for error in _percents(row)),  # type: ignore[arg-type]
             )
-            for each in rows
+            for row in rows
         ]
         self.chart.show(slopes, spoken)
         self.result(spoken, "", _table(rows))

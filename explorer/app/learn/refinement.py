@@ -51,10 +51,10 @@ class RefinementExperiment(ExamplesExperiment):
         self.rules = pane(margin=(6, 0))
         maps = [
             part
-            for each, title in zip(self.pair.figures, _TITLES, strict=True)
+            for figure, title in zip(self.pair.figures, _TITLES, strict=True)
             for part in (
                 pane(f'<p class="quiet">{title}</p>', margin=(4, 0, 2, 0)),
-                pn.pane.Bokeh(each, sizing_mode="scale_width", aspect_ratio=1, margin=0),
+                pn.pane.Bokeh(figure, sizing_mode="scale_width", aspect_ratio=1, margin=0),
             )
         ]
         self._maps = column(
@@ -109,8 +109,8 @@ class RefinementExperiment(ExamplesExperiment):
         self._show_charts(found)
 
     def _picture(self, *, visible: bool) -> None:
-        for each in self._pictures:
-            each.visible = visible
+        for picture in self._pictures:
+            picture.visible = visible
 
     def _show_maps(self, found: Refined) -> None:
         level, divided = found.level, found.yours

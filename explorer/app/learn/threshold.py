@@ -110,7 +110,7 @@ def good_place(found: Foiled, settings: Any, number: int) -> tuple[float, float]
     cells = np.argwhere(worth)
     if not len(cells):
         return None
-    row, col = (int(each) for each in cells[number * 7919 % len(cells)])
+    row, col = (int(cell) for cell in cells[number * 7919 % len(cells)])
     x0, y0, x1, y1 = found.of_cell((row, col))
     return part_of((x0 + x1) / 2, (y0 + y1) / 2, found.data.grid)
 

@@ -99,7 +99,7 @@ class ToleranceExperiment(StartedExperiment):
         spoken = sentence(found)
         steps = tolerance.steps
         points = tuple(
-            np.array([getattr(each, name) for each in steps])
+            np.array([getattr(step, name) for step in steps])
             for name in ("epsilon", "share", "low", "high")
         )
         self.chart.show(
@@ -156,11 +156,11 @@ def _interval(tolerance: SmallestEpsilon) -> str:
 def _table(tolerance: SmallestEpsilon) -> str:
     rows = [
         [
-            Cell(f"{each.epsilon:g}"),
-            Cell(f"{each.hits} of {each.runs}"),
-            Cell(f"{each.low:.0%} to {each.high:.0%}"),
+            Cell(f"{step.epsilon:g}"),
+            Cell(f"{step.hits} of {step.runs}"),
+            Cell(f"{step.low:.0%} to {step.high:.0%}"),
         ]
-        for each in tolerance.steps
+        for step in tolerance.steps
     ]
     columns = [
         ("epsilon", "that was tried"),

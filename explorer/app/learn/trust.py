@@ -55,8 +55,8 @@ class TrustExperiment(ExamplesExperiment):
         self._strips = column(
             *(
                 part
-                for title, each in zip(titles, self.vectors, strict=True)
-                for part in (title, chart_pane(each.figure))
+                for title, vector in zip(titles, self.vectors, strict=True)
+                for part in (title, chart_pane(vector.figure))
             )
         )
         self._curve = explained(
@@ -113,9 +113,9 @@ class TrustExperiment(ExamplesExperiment):
         put(self.twin, details("Numbers of the charts", vectors(found)) if seen else "")
         if seen is not None and total is not None:
             values = seen.vector, seen.share, seen.masked, seen.masked_sum, total
-            for chart, title, each in zip(self.vectors, VECTORS, values, strict=True):
-                truth = shared.exact if each is total else None
-                chart.show(each, f"{title} From {each.min():,} to {each.max():,}.", truth)
+            for chart, title, value in zip(self.vectors, VECTORS, values, strict=True):
+                truth = shared.exact if value is total else None
+                chart.show(value, f"{title} From {value.min():,} to {value.max():,}.", truth)
         self._curve.visible = True
         honest, loss, floor = shared.curve()
         # The corrupt are those who would be missing beyond the fewest who must send a vector.

@@ -120,7 +120,7 @@ def vectors(found: Trusted) -> str:
     assert seen is not None
     assert total is not None
     rows = [
-        [Cell(f"{i + 1}"), *(Cell(f"{each[i]:,}".replace("-", "−")) for each in parts)]
+        [Cell(f"{i + 1}"), *(Cell(f"{part[i]:,}".replace("-", "−")) for part in parts)]
         for parts in [(seen.vector, seen.share, seen.masked, seen.masked_sum, total, shared.exact)]
         for i in range(len(total))
     ]
@@ -140,14 +140,14 @@ def cuts(found: Trusted) -> str:
     """People in shards of several sizes, as a table."""
     rows = [
         [
-            Cell(f"{each.size:,}"),
-            Cell(f"{each.shards:,}"),
-            Cell(f"± {number(each.noise)}"),
-            Cell(f"{each.plan.fewest:,}"),
-            Cell(f"{each.plan.bits}"),
-            Cell(f"{each.plan.bytes_up:,}"),
+            Cell(f"{cut.size:,}"),
+            Cell(f"{cut.shards:,}"),
+            Cell(f"± {number(cut.noise)}"),
+            Cell(f"{cut.plan.fewest:,}"),
+            Cell(f"{cut.plan.bits}"),
+            Cell(f"{cut.plan.bytes_up:,}"),
         ]
-        for each in found.cuts
+        for cut in found.cuts
     ]
     columns = [
         ("people a shard", "at most"),

@@ -53,10 +53,10 @@ class AnswersForm:
 
     def said(self) -> dict[str, str]:
         """What is in the form; what is empty is not among it."""
-        found = {}
+        result = {}
         for name, field in self.fields.items():
             # The letters of a text arrive one by one; `value` waits for the field to be left.
             value = getattr(field, "value_input", "") or field.value or ""
             if str(value).strip() and value != _NOTHING:
-                found[name] = str(value)
-        return found
+                result[name] = str(value)
+        return result

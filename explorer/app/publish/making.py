@@ -78,12 +78,12 @@ def make(
         and where there is no space.
     """
     about = About.of(said)
-    kept = DrawnReleases(ledger.path)
+    drawn_releases = DrawnReleases(ledger.path)
     booked = receipts(ledger, [drawn.token])
-    if not booked or not kept.known(drawn.token):
+    if not booked or not drawn_releases.known(drawn.token):
         raise InputError("This release is not kept any more: it was saved before, or given up.")
     booking = Booking.of(booked[0])
-    release = Release.load(kept.path(drawn.token))
+    release = Release.load(drawn_releases.path(drawn.token))
     kind = all_mechanisms().get(release.mechanism)
     if kind is None:
         raise InputError(f"{drawn.title} is by no mechanism of maps: save it as a file.")

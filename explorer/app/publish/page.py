@@ -68,7 +68,7 @@ class Publish(AppPage):
         self.release.refused = self.message.refuse
         self.release.param.watch(lambda _event: self._chosen(), "value")
         # Words are ours; where there is Explore, its name in them leads there.
-        explore = next((each.address for each in links if each.key == "explore"), "")
+        explore = next((link.address for link in links if link.key == "explore"), "")
         there = f'<a href="./{html.escape(explore, quote=True)}">Explore</a>'
         said = text["None"].replace("Explore", there if explore else "Explore")
         self._none = pane(f'<div class="prose"><p role="status">{said}</p></div>')

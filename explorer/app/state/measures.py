@@ -41,10 +41,10 @@ def quantile_metric(metric: str) -> str:
 def asked(grid: Grid, drawn: Queries, names: Sequence[str]) -> list[Workload]:
     """The workloads ``names`` on a grid; ``drawn`` are the visitor's own, in the grid's unit."""
     boxes, _ = edges_and_shapes(drawn)
-    found = []
+    result = []
     for name in names:
         if name != DRAWN:
-            found.append(workload(name, grid.shape))
+            result.append(workload(name, grid.shape))
         elif len(boxes) and (there := inside(grid.to_cells(boxes), grid.shape)).any():
-            found.append(Workload.of(DRAWN, drawn[there], grid))
-    return found
+            result.append(Workload.of(DRAWN, drawn[there], grid))
+    return result

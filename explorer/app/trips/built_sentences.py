@@ -98,12 +98,12 @@ def _parts(cut: Cut) -> str:
 
 
 def _sizes(node: Node, cut: Cut) -> list[str]:
-    found = []
+    sizes = []
     boxes = np.reshape(node.bounds, (-1, 4))
     for (x0, y0, x1, y1), grid in zip(boxes.tolist(), cut.screen.data.grids, strict=True):
         _, size = edge_unit(grid)
-        found.append(f"{(x1 - x0) / size:.3g} × {(y1 - y0) / size:.3g}")
-    return found
+        sizes.append(f"{(x1 - x0) / size:.3g} × {(y1 - y0) / size:.3g}")
+    return sizes
 
 
 def _cuts(n: int) -> str:

@@ -52,7 +52,7 @@ class Row:
     @property
     def overall(self) -> float:
         """Geometric mean over the kinds; infinite where it was left out."""
-        known = [each for each in self.errors if each > 0]
+        known = [error for error in self.errors if error > 0]
         return math.exp(sum(map(math.log, known)) / len(known)) if known else math.inf
 
 

@@ -57,8 +57,8 @@ class TripData:
     @property
     def every(self) -> TripMatrix:
         """Exact counts of all trips, which a contribution bound may not all count in full."""
-        found: TripMatrix = of_all_records(self.matrix)
-        return found
+        result: TripMatrix = of_all_records(self.matrix)
+        return result
 
     @property
     def grids(self) -> tuple[Grid, ...]:
@@ -75,13 +75,13 @@ class TripData:
     def counts(self, place: int, within: Floats | None) -> Floats:
         """Exact counts per cell of a place, of trips whose other places lie ``within`` a box."""
         key = place, b"" if within is None else np.ascontiguousarray(within).tobytes()
-        found = self._pictures.get(key)
-        if found is None:
-            found = self.every.place_counts(place, within)
-            self._pictures[key] = found
-            while len(self._pictures) * found.nbytes > _MOST_BYTES:
+        counts = self._pictures.get(key)
+        if counts is None:
+            counts = self.every.place_counts(place, within)
+            self._pictures[key] = counts
+            while len(self._pictures) * counts.nbytes > _MOST_BYTES:
                 self._pictures.pop(next(iter(self._pictures)), None)
-        return found
+        return counts
 
 
 #: Trips as read, and trips as counted: about 0.1 GB each.
@@ -106,10 +106,10 @@ def load_trips(place: TripPlace) -> TripData:
         per = "user" if bound else "record"
         matrix = domain.count(trips, bound or None, per=per).prepare()
         notes = tuple(safe_text(note, 300) for note in trips.notes)
-        found = TripData(safe_text(known.title), matrix, notes, place, known.has_users)
-        found.base_maps, said = base_maps_on(key, found.grids)
-        found.notes += said
-        return found
+        result = TripData(safe_text(known.title), matrix, notes, place, known.has_users)
+        result.base_maps, said = base_maps_on(key, result.grids)
+        result.notes += said
+        return result
 
     known_bound(known, bound)
     return _COUNTED.get(place, load)

@@ -71,4 +71,4 @@ def places_of(key: str, present: str) -> dict[str, str]:
     except InputError:
         choices = []
     choices += [present] * (present not in choices)
-    return {said_places(each.split(",")): each for each in choices}
+    return {said_places(choice.split(",")): choice for choice in choices}

@@ -159,8 +159,8 @@ class FlowPanel(ExplainPanel[FlowScreen]):
         # Another partition than the adaptive one has no use for zones.
         takes = "zones" in self._state.instance().relevant()
         self.own.visible = self._price.visible = takes
-        for each in self.saves:
-            each.visible = not screen.release.preview
+        for save in self.saves:
+            save.visible = not screen.release.preview
         if self._screen is not None and self._screen.release is screen.release:
             self._screen = screen
             if self.found is not None:

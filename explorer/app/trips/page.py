@@ -228,7 +228,7 @@ class Trips(DrawnPage):
 
     def catalogue(self) -> dict[str, str]:
         """Title of each set of trips to its key."""
-        return {each.title: key for key, each in trip_sets().items()}
+        return {trip_set.title: key for key, trip_set in trip_sets().items()}
 
     def is_loaded(self, place: Place) -> bool:
         """Whether `load` would answer at once."""

@@ -69,8 +69,8 @@ class TripLook:
         """(2, 2 k) in cells: where the trips that the maps count lie, of rows (n, k, 4); or all."""
         if self.row is None or self.row >= len(boxes):
             return None
-        found: Floats = data.matrix.domain.to_cells(boxes[self.row][np.newaxis])[0]
-        return found
+        result: Floats = data.matrix.domain.to_cells(boxes[self.row][np.newaxis])[0]
+        return result
 
 
 @dataclass(frozen=True, eq=False)

@@ -39,7 +39,7 @@ class TripUploadForm(UploadForm):
 
 
 def _read(data: bytes, filename: str, places: str, columns: dict[str, Any], **how: Any) -> Trips:
-    named = [each.strip() for each in places.split(",")]
+    named = [part.strip() for part in places.split(",")]
     if len(named) < 2 or not all(map(_PLACE.fullmatch, named)):
         raise InputError(
             "A trip has two or more places here, called o, d and s1, s2, .. for stops: name them "

@@ -174,11 +174,11 @@ def _blocks(fine: DataSet, side: int) -> DataSet:
     scale = np.array([side / rows, side / cols])
     asked = tuple(
         replace(
-            each,
-            boxes=each.boxes * scale,
-            truth=rectangle_sums(fine.matrix.sums, each.boxes.astype(np.float64)),
+            workload,
+            boxes=workload.boxes * scale,
+            truth=rectangle_sums(fine.matrix.sums, workload.boxes.astype(np.float64)),
         )
-        for each in fine.workloads
+        for workload in fine.workloads
     )
     title = f"{fine.name}, in {side} x {side} blocks"
     matrix = FrequencyMatrix.from_array(blocks)

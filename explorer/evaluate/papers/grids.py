@@ -66,7 +66,7 @@ def _hybrids(epsilon: float) -> list[Mechanism]:
 
 
 def _best_hybrid(bench: Bench, data: str, epsilon: float, metric: str = METRIC) -> Floats:
-    return lowest([_errors(bench, data, each, metric) for each in _hybrids(epsilon)])
+    return lowest([_errors(bench, data, hybrid, metric) for hybrid in _hybrids(epsilon)])
 
 
 def guideline_1(bench: Bench) -> Outcome:
@@ -192,7 +192,7 @@ def adaptive_is_less_sensitive(bench: Bench) -> Outcome:
             (_adaptive(bench, data, epsilon), _suggested(bench, data, epsilon) / 4),
             (_uniform(bench, data, epsilon), _suggested(bench, data, epsilon)),
         ):
-            near = [each for size, each in errors.items() if 0.25 <= size / suggested <= 4]
+            near = [error for size, error in errors.items() if 0.25 <= size / suggested <= 4]
             worst = max(near, key=lambda each: float(each.mean()))
             spreads.append(worst / lowest(near).mean())
         cells.append(smaller(what, *spreads))
@@ -218,7 +218,7 @@ def _flat(bench: Bench, name: str, values: Sequence[float]) -> tuple[Comparison,
     cells = []
     for data, epsilon, what in _places(bench):
         errors = [_with(bench, data, epsilon, **{name: value}) for value in values]
-        best = values[int(np.argmin([each.mean() for each in errors]))]
+        best = values[int(np.argmin([error.mean() for error in errors]))]
         cells.append(alike(f"{what}: best at {best:g}", errors))
     return tuple(cells)
 
@@ -267,7 +267,7 @@ def _wins(bench: Bench, metric: str) -> Outcome:
             "KD-hybrid": _best_hybrid(bench, data, epsilon, metric),
             "Privlet": _errors(bench, data, Privlet(epsilon=epsilon), metric),
         }
-        cells += [smaller(f"{what}: {name}", ours, each) for name, each in others.items()]
+        cells += [smaller(f"{what}: {name}", ours, other) for name, other in others.items()]
         newer += [
             smaller(each.title, ours, _errors(bench, data, each, metric))
             for each in (PrivTree(epsilon=epsilon), Mosaic(epsilon=epsilon))

@@ -83,7 +83,7 @@ def _places(bench: Bench) -> Iterator[tuple[str, float, str]]:
 
 
 def _best(bench: Bench, data: str, rivals: Sequence[Mechanism], workload: str) -> Floats:
-    return lowest([bench.errors(data, each, workload) for each in rivals])
+    return lowest([bench.errors(data, rival, workload) for rival in rivals])
 
 
 def beats_kd_trees(bench: Bench) -> Outcome:
@@ -183,10 +183,10 @@ def height_rule(bench: Bench) -> Outcome:
 def _rivals(bench: Bench) -> dict[str, list[Mechanism]]:
     """The others of Fig. 7 at epsilon 0.1; trees of every height, the best one counts."""
     single = [each(epsilon=0.1) for each in (UG, AG, Privlet, Identity, Uniform)]
-    found: dict[str, list[Mechanism]] = {each.title: [each] for each in single}
-    found["kd-tree"] = _kd_trees(bench, 0.1)
-    found["quadtree"] = _quadtrees(bench, 0.1)
-    return found
+    rivals: dict[str, list[Mechanism]] = {each.title: [each] for each in single}
+    rivals["kd-tree"] = _kd_trees(bench, 0.1)
+    rivals["quadtree"] = _quadtrees(bench, 0.1)
+    return rivals
 
 
 def beats_all(bench: Bench) -> Outcome:
@@ -194,7 +194,9 @@ def beats_all(bench: Bench) -> Outcome:
     cells, newer = [], []
     for data in (*bench.maps.cities, *GAUSSIANS):
         ours = bench.errors(data, _htf(0.1))
-        others = {name: _best(bench, data, each, "random") for name, each in _rivals(bench).items()}
+        others = {
+            name: _best(bench, data, rival, "random") for name, rival in _rivals(bench).items()
+        }
         best = min(others, key=lambda name: float(others[name].mean()))
         cells.append(smaller(f"{data}, against {best}", ours, others[best]))
         newer += [
@@ -224,7 +226,7 @@ def gains_with_sigma(bench: Bench) -> Outcome:
     low, high = gains[SIGMAS[0]], gains[SIGMAS[-1]]
     moves = np.mean([c.moves for c in high.cells], axis=0)
     moves = moves - np.mean([c.moves for c in low.cells], axis=0)
-    parts = ", ".join(f"{figure(1 / each.value)} for {sigma}" for sigma, each in gains.items())
+    parts = ", ".join(f"{figure(1 / gain.value)} for {sigma}" for sigma, gain in gains.items())
     what = f"error of the best other over that of HTF: {parts}"
     cell = below_one(what, high.value / low.value, moves)
     return Outcome("HTF's error relative to the best other, sigma 100 over sigma 20", (cell,))
@@ -251,6 +253,6 @@ def fastest(bench: Bench) -> Outcome:
         each(epsilon=0.1) for each in (UG, AG, QuadTree, KDStandard, Privlet, Identity)
     ]
     cells = [
-        smaller(each.title, ours, bench.errors(main, each, metric="seconds")) for each in others
+        smaller(other.title, ours, bench.errors(main, other, metric="seconds")) for other in others
     ]
     return Outcome("time of HTF over that of the other", tuple(cells))

@@ -108,8 +108,8 @@ class Outcome:
 
     @property
     def _moves(self) -> Floats:
-        found: Floats = np.mean([cell.moves for cell in self.cells], axis=0)
-        return found
+        moves: Floats = np.mean([cell.moves for cell in self.cells], axis=0)
+        return moves
 
     def count(self, says: int) -> int:
         """Number of cells that say this."""
@@ -162,7 +162,7 @@ def between(what: str, ours: Floats, theirs: Floats, low: float, high: float) ->
 
 def alike(what: str, errors: Sequence[Floats], within: float = ALIKE) -> Comparison:
     """For the claim that several settings do almost the same: worst / best at most 1 + within."""
-    means = [each.mean() for each in errors]
+    means = [error.mean() for error in errors]
     worst, best = errors[int(np.argmax(means))], errors[int(np.argmin(means))]
     return below(what, worst, best, 1 + within)
 
@@ -182,7 +182,7 @@ def hollow(what: str, settings: Sequence[float], errors: Sequence[Floats]) -> Co
     """
     between_ends = errors[1:-1]
     middle = lowest(between_ends)
-    at = settings[1 + int(np.argmin([each.mean() for each in between_ends]))]
+    at = settings[1 + int(np.argmin([between_end.mean() for between_end in between_ends]))]
     end = lowest([errors[0], errors[-1]])
     value, moves = ratio(end, middle)
     where = f"{what}, best between at {at:g}"

@@ -125,7 +125,7 @@ def replay_cases(
     publish : how to run a mechanism, by default its `release`
     """
     begin, rng = time.perf_counter(), np.random.default_rng(seed)
-    found = Finding(kind.key)
+    finding = Finding(kind.key)
     for number in numbers:
         choose = Seeded(f"{seed}/{kind.key}/{number}")
         if number == LONGEST:
@@ -136,10 +136,10 @@ def replay_cases(
             case = draw_case(kind, choose)
             if number % RELEASE_GRADE_EVERY == RELEASE_GRADE_EVERY - 2:
                 case = replace(case, style="release")
-        found += try_case(kind, case, publish, rng, number % FILES_EVERY == FILES_EVERY // 4)
-        if found.fault is not None:
+        finding += try_case(kind, case, publish, rng, number % FILES_EVERY == FILES_EVERY // 4)
+        if finding.fault is not None:
             break
-    return replace(found, seconds=time.perf_counter() - begin)
+    return replace(finding, seconds=time.perf_counter() - begin)
 
 
 def try_case(

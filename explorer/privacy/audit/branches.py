@@ -83,12 +83,12 @@ def branches_of(file: str) -> frozenset[tuple[str, str, int, int, bool]]:
 def lines_of(file: str) -> dict[tuple[str, int, int], int]:
     """The line of each conditional jump, by function, its first line and the instruction."""
     source = (ROOT / file).read_text(encoding="utf-8")
-    found = {}
+    result = {}
     for code in _codes(compile(source, str(ROOT / file), "exec")):
         for begin, end, line in code.co_lines():
             for offset in range(begin, end, 2):
-                found[code.co_qualname, code.co_firstlineno, offset] = line or code.co_firstlineno
-    return found
+                result[code.co_qualname, code.co_firstlineno, offset] = line or code.co_firstlineno
+    return result
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
@@ -122,7 +122,7 @@ def jumps(code: CodeType) -> dict[int, Jump]:
 
     Which exception flies is no branch of the rule.
     """
-    found, before, begin = {}, "", -1
+    jumps, before, begin = {}, "", -1
     steps = list(dis.get_instructions(code))
     # The line of a `while` that is asked before it runs, and again behind its last line.
     asked_at = [_line(s) for s in steps if "_IF_" in s.opname]
@@ -135,9 +135,9 @@ def jumps(code: CodeType) -> dict[int, Jump]:
             continue
         asked = ("JUMP" in name and "_IF_" in name) or name == "FOR_ITER"
         if asked and after is not None and before not in ("CHECK_EXC_MATCH", "WITH_EXCEPT_START"):
-            found[begin] = Jump(after.offset, name == "FOR_ITER" or _line(step) in loops)
+            jumps[begin] = Jump(after.offset, name == "FOR_ITER" or _line(step) in loops)
         before, begin = name, -1
-    return found
+    return jumps
 
 
 @contextmanager

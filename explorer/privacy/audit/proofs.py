@@ -55,16 +55,16 @@ def privtree_paths(
     publish : how to run a mechanism
     epsilons, bounds : budgets and contribution bounds that are tried, each with each
     """
-    found = Finding(kind.key)
+    result = Finding(kind.key)
     made: Any = kind
     for epsilon in epsilons:
         for bound in bounds:
             released = publish(made(epsilon=epsilon, **_MOST_OF_IT))
-            found += _tried(kind.key, structure(budget(epsilon)), epsilon, bound, 30)
-            found += _tried(kind.key, released, epsilon, bound, 10)
-            if found.fault is not None:
-                return found
-    return found
+            result += _tried(kind.key, structure(budget(epsilon)), epsilon, bound, 30)
+            result += _tried(kind.key, released, epsilon, bound, 10)
+            if result.fault is not None:
+                return result
+    return result
 
 
 def structure(units: int) -> Publish:

@@ -73,31 +73,31 @@ def check_noise(name: str, source: NoiseSource, draws: int, choices: int) -> lis
     """
     keys = np.arange(draws, dtype=np.uint64) * _GOLDEN
     found_bounds = bounds.primitive_bounds(source, draws // 2, choices // 2, ALPHA / 6)
-    found = []
+    result = []
     for epsilon, sensitivity in ((1.0, 1), (0.05, 1), (2.0, 3)):
         zero, units = np.zeros(draws // 2, dtype=np.int64), np.full(draws // 2, budget(epsilon))
         noise = source.laplace(zero, sensitivity, units, keys[: len(zero)], "audit counts")
         p_value = distributions.laplace_p_value(noise, epsilon / sensitivity)
         kind = f"counts, epsilon {epsilon:g}, sensitivity {sensitivity}"
-        found.append(NoiseFinding(name, kind, len(noise), p_value, found_bounds["counts"]))
+        result.append(NoiseFinding(name, kind, len(noise), p_value, found_bounds["counts"]))
     units = np.full(draws, budget(1))
     passed = source.above(np.full(draws, -2), 1, 2, units, keys, "audit decisions")
     p_value = distributions.decision_p_value(passed, -2, 1, 0.5)
-    found.append(NoiseFinding(name, "decisions", draws, p_value, found_bounds["decisions"]))
+    result.append(NoiseFinding(name, "decisions", draws, p_value, found_bounds["decisions"]))
     costs = np.array([5, 1, 2, 9])
     offsets = np.arange(choices + 1) * len(costs)
     chosen = source.lowest(
         np.tile(costs, choices), offsets, 1, units[:choices], keys[:choices], "audit choices"
     )
     p_value = distributions.selection_p_value(chosen, costs, 1.0)
-    found.append(NoiseFinding(name, "choices", choices, p_value, found_bounds["choices"]))
-    return found
+    result.append(NoiseFinding(name, "choices", choices, p_value, found_bounds["choices"]))
+    return result
 
 
 def check_mixed(name: str, source: NoiseSource, longest: int = LONGEST) -> list[NoiseFinding]:
     """Budgets shuffled in one call, told of progress: counts of every size of call, and choices."""
     rng, found = np.random.default_rng(7), []
-    told = ReportingNoise(source, lambda _: None, lambda: 1.0)
+    reporting_noise = ReportingNoise(source, lambda _: None, lambda: 1.0)
     nobody = np.zeros(0, dtype=np.int64)
     with watched():
         empty = source.laplace(nobody, 1, nobody, nobody.astype(np.uint64), "nobody")
@@ -111,14 +111,17 @@ def check_mixed(name: str, source: NoiseSource, longest: int = LONGEST) -> list[
             units, keys = rng.choice(BUDGETS, size), _names(rng, size)
             exact = rng.integers(0, 50, size)
             with watched():
-                noise = told.laplace(exact, sensitivity, units, keys, f"mixed {together}") - exact
+                noise = (
+                    reporting_noise.laplace(exact, sensitivity, units, keys, f"mixed {together}")
+                    - exact
+                )
             a = units / (PER_EPSILON * sensitivity)
             uniforms.append(distributions.uniforms(noise, a, rng))
             together += size
         p_value = distributions.uniform_p_value(np.concatenate(uniforms))
         kind = f"mixed counts, {size:,} a call"
         found.append(NoiseFinding(name, kind, together, p_value, 0.0, call=size))
-    return [*found, *_mixed_choices(name, told, rng)]
+    return [*found, *_mixed_choices(name, reporting_noise, rng)]
 
 
 def _mixed_choices(

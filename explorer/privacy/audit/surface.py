@@ -106,19 +106,19 @@ def _boxes(release: Any) -> Any:
 def _written(release: Any) -> dict[str, bytes]:
     """Name and bytes of all that is in a folder after saving; a refused kind writes nothing."""
     names = FILES[:1] if _is_large(release) else FILES
-    found: dict[str, bytes] = {}
+    result: dict[str, bytes] = {}
     with tempfile.TemporaryDirectory() as folder, _at_one_hour():
         for name in names:
             with warnings.catch_warnings(record=True) as warned:
                 warnings.simplefilter("always")
                 refused = _called(partial(release.save, Path(folder) / name))
-            found[f"{name}, refused"] = str(refused).encode()
+            result[f"{name}, refused"] = str(refused).encode()
             said = [str(each.message).replace(folder, "") for each in warned]
-            found[f"{name}, warnings"] = "\n".join(said).encode()
+            result[f"{name}, warnings"] = "\n".join(said).encode()
         for path in sorted(Path(folder).rglob("*")):
             if path.is_file():
-                found[path.name] = path.read_bytes()
-    return found
+                result[path.name] = path.read_bytes()
+    return result
 
 
 @contextmanager

@@ -24,7 +24,7 @@ def steps(text: str, now: int) -> tuple[str, int]:
     '<ol><li value="1" class="later">Look.</li><li value="2">Think.</li></ol>'
     """
     tokens = _renderer().parse(text)
-    items = [each for each in tokens if each.type == "list_item_open" and each.level == 1]
+    items = [token for token in tokens if token.type == "list_item_open" and token.level == 1]
     for number, item in enumerate(items):
         # What is hidden is not counted.
         item.attrSet("value", str(number + 1))

@@ -54,7 +54,7 @@ class SlopeChart:
             "colour": [each.style.colour for each in slopes],
             "dash": [list(each.style.dash) for each in slopes],
         }
-        both = [(side, each) for side in (0, 1) for each in slopes]
+        both = [(side, slope) for side in (0, 1) for slope in slopes]
         self.ends.data = {
             "x": [side for side, _ in both],
             "y": [each.places[side] for side, each in both],

@@ -107,7 +107,7 @@ def runs_on(trips: AskedTrips, tasks: list[Task], store: Store | None = None) ->
 
 def _answers(made: Mechanism, trips: AskedTrips, seed: int) -> tuple[list[Floats], int, float]:
     """Answers to every workload, the leaves, and the processor time of the release."""
-    matrix, boxes = trips.matrix, [each.boxes for each in trips.workloads]
+    matrix, boxes = trips.matrix, [workload.boxes for workload in trips.workloads]
     start = time.thread_time()
     found = by_law(made, trips.matrix, seed)
     if found is not None:
@@ -121,7 +121,7 @@ def _answers(made: Mechanism, trips: AskedTrips, seed: int) -> tuple[list[Floats
         release = made.release(matrix, rng=seed)
         seconds, leaves = time.thread_time() - start, release.n_leaves
         answers = _asked(release, np.concatenate(boxes).astype(np.float64))
-    ends = np.cumsum([len(each) for each in boxes])[:-1]
+    ends = np.cumsum([len(box) for box in boxes])[:-1]
     return np.split(answers, ends), leaves, seconds
 
 

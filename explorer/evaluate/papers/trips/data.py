@@ -93,14 +93,14 @@ class TripSets:
         return AskedTrips(key, self.title(key), matrix, asked, truths)
 
     def _made_up(self, key: str) -> TripMatrix:
-        made = synthetic.named(key, QUICK_DRAWS if self.quick else synthetic.DRAWS)
+        result = synthetic.named(key, QUICK_DRAWS if self.quick else synthetic.DRAWS)
         axes = int(key.split(":")[1])
         if axes % 2 == 0:
-            return made
+            return result
         # The formulas ask for the number of axes: without the one of a single row.
-        cells = np.delete(made.cells, axes - 1, axis=1)
-        shape = tuple(np.delete(made.shape, axes - 1).tolist())
-        return TripMatrix(cells, made.multiplicities, Axes(shape))
+        cells = np.delete(result.cells, axes - 1, axis=1)
+        shape = tuple(np.delete(result.shape, axes - 1).tolist())
+        return TripMatrix(cells, result.multiplicities, Axes(shape))
 
 
 def _real(key: str) -> TripMatrix:

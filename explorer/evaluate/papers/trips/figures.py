@@ -48,7 +48,7 @@ class FigureTable:
 def figure_4(bench: Bench) -> FigureTable:
     """Gaussians, random boxes."""
     places = [(key, e) for key in some(bench, GAUSSIANS) for e in epsilons(bench)]
-    return _errors(bench, "Figure 4", "Gaussian clusters", [(*each, "random") for each in places])
+    return _errors(bench, "Figure 4", "Gaussian clusters", [(*place, "random") for place in places])
 
 
 def figure_5(bench: Bench) -> FigureTable:

@@ -85,7 +85,7 @@ def _against(
         smaller(
             f"{what}, {workload}",
             errors(bench, key, DAFEntropy, epsilon, workload, metric),
-            lowest([errors(bench, key, each, epsilon, workload, metric) for each in rivals]),
+            lowest([errors(bench, key, rival, epsilon, workload, metric) for rival in rivals]),
         )
         for key, epsilon, what in cells(bench, sets, least, most)
         for workload in workloads

@@ -56,8 +56,8 @@ def _cover(ends: Floats, side: int, number: int) -> Floats:
     edges = np.arange(number + 1) * side // number
     low, high = ends[:, :1], ends[:, 1:]
     inside = np.minimum(high, edges[1:]) - np.maximum(low, edges[:-1])
-    found: Floats = np.maximum(inside, 0.0) / np.diff(edges)
-    return found
+    result: Floats = np.maximum(inside, 0.0) / np.diff(edges)
+    return result
 
 
 def _groups(cover: Floats) -> list[tuple[Floats, Floats]]:
@@ -74,15 +74,15 @@ def _groups(cover: Floats) -> list[tuple[Floats, Floats]]:
 
 def _noise(groups: list[list[tuple[Floats, Floats]]], q: float, rng: np.random.Generator) -> Floats:
     """Sum over all groups of weight times (NB(n) - NB(n))."""
-    found = np.zeros(len(groups[0][0][0]))
+    result = np.zeros(len(groups[0][0][0]))
     for chosen in itertools.product(*groups):
         number = np.prod([each for each, _ in chosen], axis=0)
         there = np.flatnonzero(number)
         if len(there):
             weight = np.prod([each for _, each in chosen], axis=0)[there]
             plus, minus = (rng.negative_binomial(number[there], 1 - q) for _ in range(2))
-            found[there] += weight * (plus - minus)
-    return found
+            result[there] += weight * (plus - minus)
+    return result
 
 
 @njit(cache=True, nogil=True)
@@ -91,7 +91,7 @@ def _held(cover, column, number):  # type: ignore[no-untyped-def]
 
     Cells are sorted by their first axis, so those outside of it are passed over in one step.
     """
-    found = np.zeros(len(cover))
+    result = np.zeros(len(cover))
     for box in range(len(cover)):
         start, stop = 0, len(column)
         held = np.flatnonzero(cover[box, : column[-1, 0] + 1]) if len(column) else column[:, 0]
@@ -105,5 +105,5 @@ def _held(cover, column, number):  # type: ignore[no-untyped-def]
                 weight *= cover[box, column[cell, axis]]
                 if weight == 0.0:
                     break
-            found[box] += weight
-    return found
+            result[box] += weight
+    return result

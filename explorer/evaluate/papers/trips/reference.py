@@ -135,17 +135,17 @@ def compare(
 
     bench.plan([ask])
     bench.run(jobs, folder, progress)
-    found = []
+    result = []
     for key, name, epsilon, figures in wanted:
         for workload in rows[key]["truth"]:
             for at, metric in enumerate(METRICS):
                 ours = measured(key, name, epsilon, workload, metric)
                 means = float(ours.mean()), standard_error(ours)
-                found.append(
+                result.append(
                     Pair(key, name, epsilon, workload, metric, *means,
                          *figures[workload][2 * at : 2 * at + 2])
                 )  # fmt: skip
-    return found
+    return result
 
 
 def lines(pairs: Sequence[Pair]) -> tuple[list[str], list[list[str]]]:

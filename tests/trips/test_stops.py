@@ -110,7 +110,7 @@ def test_more_places_than_cells_allow_are_refused():
 def test_what_would_publish_too_much_is_refused_before_a_draw(made, tmp_path):
     ledger = Ledger(tmp_path / "ledger", population="riders")
     matrix = TripMatrix.from_coordinates([[0] * 50], [2] * 25)
-    with pytest.raises(InputError, match=r"numbers here, .* fewer places"):
+    with pytest.raises(InputError, match=r"numbers here, .* fewer places, .* are\.$"):
         made.release(matrix, ledger=ledger)
     assert ledger.rows() == []
     # A grid whose parts follow a noisy total fits.

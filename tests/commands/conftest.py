@@ -1,8 +1,11 @@
-"""Commands book into a ledger of the test, whatever the environment says."""
+"""Commands run in a folder and book into a ledger of the test, whatever the environment says."""
 
 import signal
 
 import pytest
+
+from explorer.cli import main
+from tests.commands.refusals import typed
 
 
 @pytest.fixture(autouse=True)
@@ -17,3 +20,17 @@ def pythons_own_interrupts():
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
+
+
+@pytest.fixture
+def run(capsys):
+    """A function that runs a command line, which ends well, and returns what it has printed."""
+
+    def run(line, **stand_ins):
+        capsys.readouterr()
+        code = main(typed(line, **stand_ins))
+        printed = capsys.readouterr()
+        assert code == 0, printed.err
+        return printed
+
+    return run

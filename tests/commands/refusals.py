@@ -1,16 +1,14 @@
 """What a command says when it refuses."""
 
-import pytest
-
 from explorer.cli import main
 
 
-def typed(line: str, **stand_ins: list[str]) -> list[str]:
+def typed(line, **stand_ins):
     """The words of a command line; some of them stand for several."""
-    return [each for word in line.split() for each in stand_ins.get(word, [word])]
+    return [each for word in line.split() for each in stand_ins.get(word, word).split()]
 
 
-def refusal(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+def refusal(capsys, *arguments):
     """The one line of a command line that must be refused, with nothing on the standard output."""
     assert main(arguments) == 2
     out, err = capsys.readouterr()

@@ -6,9 +6,6 @@ import shlex
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
 
 import geopandas
 import numpy as np
@@ -22,387 +19,195 @@ N = 200
 RNG = np.random.default_rng(1)
 LON, TO_LON = RNG.uniform(13.35, 13.45, (2, N)).round(6)
 LAT, TO_LAT = RNG.uniform(52.48, 52.52, (2, N)).round(6)
+ENDS = {"lon": LON, "lat": LAT}
 METRES = geopandas.GeoSeries.from_xy(LON, LAT, crs=4326).to_crs(25833)
-
 HERE = "--around 13.4 52.5 --size 40km"
 DRAW = "--mechanism uniform --epsilon 1 --preview 1"
-MAP = f"{HERE} --shape 32 {DRAW}"
-TRIPS = f"{HERE} --grid 8 {DRAW}"
+MAP, TRIPS = f"{HERE} --shape 32 {DRAW}", f"{HERE} --grid 8 {DRAW}"
 
 
-def csv(path: Path, **columns: object) -> None:
-    pd.DataFrame(columns).to_csv(path, index=False)
+def csv(name, **columns):
+    pd.DataFrame(columns).to_csv(name, index=False)
 
 
-def lines(path: Path, *changed: str) -> None:
-    path.write_text("\n".join(changed) + "\n")
+def lines(name, *changed):
+    with open(name, "w") as file:  # noqa: PTH123
+        file.write("\n".join(changed) + "\n")
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     """A folder of files as people have them, and the working directory."""
     monkeypatch.chdir(tmp_path)
-    ends = {"lon": LON, "lat": LAT}
-    csv(tmp_path / "points.csv", **ends)
-    csv(tmp_path / "pairs.csv", **{"a lon": LON, "a lat": LAT, "b lon": TO_LON, "b lat": TO_LAT})
-    csv(tmp_path / "metres.csv", easting=METRES.x.round(1), northing=METRES.y.round(1))
-    csv(tmp_path / "mislabelled.csv", lon=METRES.x.round(1), lat=METRES.y.round(1))
-    csv(tmp_path / "unnamed.csv", across=LON, up=LAT)
-    csv(tmp_path / "users.csv", **ends, user_id=np.arange(N) % 40)
-    csv(tmp_path / "half.csv", **ends, n=np.arange(N) / 2)
-    csv(tmp_path / "noise.csv", lon=[*map(str, LON[:-1]), "somewhere"], lat=LAT)
+    csv("points.csv", **ENDS)
+    csv("pairs.csv", **{"a lon": LON, "a lat": LAT, "b lon": TO_LON, "b lat": TO_LAT})
+    csv("metres.csv", easting=METRES.x.round(1), northing=METRES.y.round(1))
+    csv("mislabelled.csv", lon=METRES.x.round(1), lat=METRES.y.round(1))
+    csv("turned_over.csv", lat=LON + 100, lon=LAT)
+    csv("unnamed.csv", across=LON, up=LAT)
+    csv("users.csv", **ENDS, user_id=np.arange(N) % 40)
+    csv("half.csv", **ENDS, n=np.arange(N) / 2)
+    csv("noise.csv", lon=[*map(str, LON[:-1]), "somewhere"], lat=LAT)
     rows = [f"{a},{b}" for a, b in zip(LON, LAT, strict=True)]
-    timed = [f"{n},2008-02-02 15:36:08,{row}" for n, row in enumerate(rows)]
-    lines(tmp_path / "headerless.csv", *timed)
-    lines(tmp_path / "ragged.csv", "lon,lat", *rows, "13.4,52.5,7,8")
+    lines("headerless.csv", *(f"{n},2008-02-02 15:36:08,{row}" for n, row in enumerate(rows)))
+    lines("ragged.csv", "lon,lat", *rows, "13.4,52.5,7,8")
     legs = {"leave lng": LON, "leave lat": LAT, "arrive lng": TO_LON, "arrive lat": TO_LAT}
-    csv(tmp_path / "legs.csv", **legs)
-    blocks = {"w_geocode": 60014001001000 + np.arange(N), "h_geocode": 60014038001000}
-    csv(tmp_path / "blocks.csv", **blocks, S000=np.arange(N))
-    stops = {f"{p}_{a}": v for p in ("o", "s1", "s2") for a, v in ends.items()}
-    csv(tmp_path / "trips.csv", **stops, d_lon=TO_LON, d_lat=TO_LAT)
-    for name, shape in (
-        ("lines", LineString([(13.4, 52.5), (13.5, 52.5)])),
-        ("district", box(13.3, 52.4, 13.5, 52.6)),
-        ("dots", Point(13.4, 52.5)),
-    ):
-        geopandas.GeoSeries([shape] * 9, crs=4326).to_file(tmp_path / f"{name}.geojson")
-    with zipfile.ZipFile(tmp_path / "both.zip", "w") as archive:
+    csv("legs.csv", **legs)
+    csv("blocks.csv", w_geocode=60014001001000 + np.arange(N), h_geocode=60014038001000, S000=1)
+    stops = {f"{p}_{a}": v for p in ("o", "s1", "s2") for a, v in ENDS.items()}
+    csv("trips.csv", **stops, d_lon=TO_LON, d_lat=TO_LAT)
+    for name, shape in (("lines", LineString([(13.4, 52.5), (13.5, 52.5)])),
+                        ("district", box(13.3, 52.4, 13.5, 52.6)),
+                        ("dots", Point(13.4, 52.5))):  # fmt: skip
+        geopandas.GeoSeries([shape] * 9, crs=4326).to_file(f"{name}.geojson")
+    with zipfile.ZipFile("both.zip", "w") as archive:
         for name in ("trips.csv", "points.csv"):
-            archive.write(tmp_path / name, name)
-    lines(tmp_path / "degrees.csv", "name,x0,y0,x1,y1", "A,13.35,52.48,13.4,52.5")
-    lines(tmp_path / "turned.csv", "name,x0,y0,x1,y1", "A,500,0,-500,100")
-    lines(tmp_path / "headed.csv", "name,a,b", "A,1,2")
-    lines(tmp_path / "boxes.csv", "name,x0,y0,x1,y1", "A,-500,0,500,100")
-    lines(tmp_path / "points.xyz", "lon,lat", *rows)
-    lines(tmp_path / "empty.csv")
+            archive.write(name)
+    lines("degrees.csv", "name,x0,y0,x1,y1", "A,13.35,52.48,13.4,52.5")
+    lines("turned.csv", "name,x0,y0,x1,y1", "A,500,0,-500,100")
+    lines("headed.csv", "name,a,b", "A,1,2")
+    lines("boxes.csv", "name,x0,y0,x1,y1", "A,-20000,-20000,20000,20000")
+    lines("points.xyz", "lon,lat", *rows)
+    lines("empty.csv")
     return tmp_path
 
 
-@dataclass(frozen=True)
-class Advice:
-    """A command that is refused, what its sentence says, and what is typed after that.
-
-    Attributes
-    ----------
-    line : what is typed
-    says : a pattern of its refusal; what its groups hold is the advice
-    then : what is typed next: "{line}" is the line before, "\\1" what the sentence advised
-    mend : changes a file as the sentence says
-    ends : a pattern of the next refusal, for advice that meets another reason; "" for success
-    """
-
-    line: str
-    says: str
-    then: str = "{line}"
-    mend: Callable[[Path], None] = lambda _folder: None
-    ends: str = ""
+def ends_with(folder, name, *last):
+    lines(name, *(folder / name).read_text().splitlines()[:-1], *last)
 
 
-def ends_of(line: str) -> Callable[[Path], None]:
-    """A change of a file: its last line is another one, or none for an empty one."""
-
-    def mend(folder: Path) -> None:
-        name, _, last = line.partition(" ")
-        kept = (folder / name).read_text().splitlines()[:-1]
-        lines(folder / name, *kept, *([last] if last else []))
-
-    return mend
+def begins_with(folder, name, first):
+    lines(name, first, *(folder / name).read_text().splitlines())
 
 
-def begins_with(name: str, first: str) -> Callable[[Path], None]:
-    """A change of a file: another line stands before its first."""
-    return lambda folder: lines(folder / name, first, *(folder / name).read_text().splitlines())
+#: Changes of a file as a sentence asks for them.
+MENDS = {
+    "@whole": lambda _: csv("half.csv", **ENDS, n=np.arange(N)),
+    "@number": lambda folder: ends_with(folder, "noise.csv", "13.4,52.5"),
+    "@deleted": lambda folder: ends_with(folder, "noise.csv"),
+    "@shorter": lambda folder: ends_with(folder, "ragged.csv", "13.4,52.5"),
+    "@gone": lambda folder: ends_with(folder, "ragged.csv"),
+    "@names": lambda folder: begins_with(folder, "headerless.csv", "id,time,lon,lat"),
+    "@places": lambda folder: begins_with(folder, "headerless.csv", "id,time,o_lon,o_lat"),
+    "@head": lambda _: lines("headed.csv", "name,x0,y0,x1,y1", "A,1,2,3,4"),
+    "@turned": lambda folder: ends_with(folder, "turned.csv", "A,-500,0,500,100"),
+    "@centres": lambda _: csv("blocks.csv", w_geocode=np.arange(N), h_geocode=np.arange(N),
+                              S000=np.arange(N), o_lon=LON, o_lat=LAT, d_lon=TO_LON,
+                              d_lat=TO_LAT),
+}  # fmt: skip
+#: What is typed, what its refusal says (groups hold the advice), and what is typed next: behind
+#: "+" the same line with more, behind "@" the same line after a change of the file. What meets
+#: another reason names that one.
+ADVICE = r"""
+release points.csv --shape 32 DRAW => one of (--around) LON LAT (--size 20km) => + \1 13.4 52.5 \2
+release points.csv --shape 32 DRAW => (--bounds) X0 Y0 X1 Y1 (--crs-grid) EPSG
+  => + \1 380000 5800000 400000 5830000 \2 EPSG:25833
+release points.csv --shape 32 DRAW => or (--boundary) FILE => + \1 district.geojson
+release points.csv --around 13.4 52.5 DRAW => with (--size 20km) => + \1
+release points.csv --around 13.4 52.5 --size 40 DRAW => such as (20km) => + --size \1
+release points.csv --bounds 380000 5800000 400000 5830000 --shape 32 DRAW
+  => with (--crs-grid) EPSG:27700 => + \1 EPSG:25833
+release points.csv HERE --shape 4096 DRAW => 4,194,304 .* give fewer rows => + --shape 2048
+release points.csv --boundary lines.geojson --shape 32 DRAW => made of polygons; give a file
+  => + --boundary district.geojson
+release pairs.csv MAP => example (--lon '.*?'),? (--lat '.*?') => + \1 \2
+release unnamed.csv MAP => with (--lon), (--lat).* from (across), (up)\. => + \1 \3 \2 \4
+release points.csv MAP --lon longitude --lat lat => columns are (lon), (lat) => + --lon \1 --lat \2
+release turned_over.csv MAP => look swapped; give (--lon lat), (--lat lon)
+  => + --around 113.4 52.5 \1 \2
+release metres.csv MAP => (--crs) EPSG:\d+ => + \1 EPSG:25833
+release mislabelled.csv MAP => (--crs) EPSG:\d+ => + \1 EPSG:25833
+release users.csv HERE --shape 32 --epsilon 1 -o map.parquet
+  => give (--user \S+ --contribution-bound 10) => + \1
+release users.csv HERE --shape 32 --epsilon 1 -o map.parquet => or (--per record) => + \1
+release users.csv MAP --user user_id => (--contribution-bound 10) => + \1
+release users.csv MAP --user user_id => (--per record) => + \1
+release users.csv MAP --contribution-bound 3 => (--user) COLUMN => + \1 user_id
+release half.csv MAP --weight n => whole number of 0 or more => @whole
+release noise.csv MAP => line 201 .* mend that line => @number
+release noise.csv MAP => line 201 .* delete it => @deleted
+release ragged.csv MAP => Line 202 .* mend that => @shorter
+release ragged.csv MAP => Line 202 .* delete it => @gone
+release headerless.csv MAP => line of names above it, .* such as (id,time,lon,lat) => @names
+trips headerless.csv TRIPS --places o => write a line of names above it, one for each => @places
+release both.zip MAP --layer places.csv => '(points\.csv)'\); name one => + --layer \1
+release empty.csv MAP => empty|no columns|No columns => release points.csv MAP
+release points.xyz MAP => '\.xyz' is not read; give points as CSV => release points.csv MAP
+release lines.geojson MAP => points were expected; give points => release dots.geojson MAP
+release points.csv HERE --shape 32 --epsilon 1 => with (-o map\.parquet) => + \1
+release points.csv HERE --shape 32 --epsilon 1 -o map.csv => name it (map\.parquet) => + -o \1
+release points.csv MAP --mechanism unifrom => did you mean '(.*?)' => + --mechanism \1
+release points.csv HERE DRAW --shap 32 => did you mean (--shape)\?
+  => release points.csv HERE DRAW \1 32
+release points.csv MAP --height 3 => (leave it out) => release points.csv MAP
+release points.csv MAP --height 3 => choose (--mechanism \w+) => + \1
+release points.csv MAP --delta 1e-10 => delta 0 .* leave it out => release points.csv MAP
+release points.csv HERE --mechanism uniform --epsilon 1 --seed 3 => is (--preview) SEED
+  => release points.csv HERE --mechanism uniform --epsilon 1 \1 3
+release points.csv MAP --epsilon ten => give a number: \S+ to (\d+) => + --epsilon \1
+count points.csv HERE => with (-o) NAME => + \1 kept
+count points.csv HERE => (--rectangles) FILE => + \1 boxes.csv
+count points.csv HERE --rectangles degrees.csv => longitude and latitude as GeoJSON
+  => + --rectangles district.geojson
+count points.csv HERE --rectangle 13.35 52.48 13.4 52.5 => add (--lonlat) => + \1
+count points.csv HERE --rectangles headed.csv => the columns (name,x0,y0,x1,y1) => @head
+count points.csv HERE --rectangles turned.csv => west before east => @turned
+evaluate points.csv HERE --mechanisms uniform --epsilon 1 --seeds 1 --per-box
+  => give (--rectangles) FILE => + \1 boxes.csv
+trips legs.csv TRIPS => name the two as (lon:lat)
+  => + --places 'leave lng:leave lat,arrive lng:arrive lat'
+trips both.zip TRIPS => (--layer \S*trips\.csv) => + \1
+release both.zip MAP => (--layer) => + \1 points.csv
+trips blocks.csv TRIPS --weight S000 => codes .* of areas, add the coordinates of .* => @centres
+trips trips.csv TRIPS --places o,home => name the two as (lon:lat) => + --places o,d_lon:d_lat
+trips trips.csv TRIPS --places o,o => each place of a trip once => + --places o
+trips trips.csv HERE DRAW --places o,s1,s2,d --grid 256 => at most (\d+ x \d+) => + --grid '\1'
+trips trips.csv HERE DRAW --places o,s1,s2,d --grid 1024 => or (fewer) places => + --places o,s1,d
+trips trips.csv HERE DRAW --grid 8,8,8 => give one for all, or one for each => + --grid 8,8
+trips trips.csv HERE --epsilon 1 --preview 1 --mechanism identity --grid 128
+  => choose a (coarser grid) => + --grid 16
+trips trips.csv HERE --epsilon 1 --preview 1 --mechanism htf --grid 8
+  => choose one of identity, (uniform) => + --mechanism \1
+trips trips.csv HERE --epsilon 1 --preview 1 --mechanism htf --grid 8 => use dp-explorer (release)
+  => \1 trips.csv HERE --preview 1 --epsilon 1 --shape 8 => More than one pair of columns
+"""
+CASES = [case.split(" => ") for case in ADVICE.replace("\n  =>", " =>").splitlines() if case]
 
 
-ADVICE = {
-    # The extent.
-    "an extent around": Advice(
-        f"release points.csv --shape 32 {DRAW}",
-        r"one of (--around) LON LAT (--size 20km)",
-        r"{line} \1 13.4 52.5 \2",
-    ),
-    "an extent of bounds": Advice(
-        f"release points.csv --shape 32 {DRAW}",
-        r"(--bounds) X0 Y0 X1 Y1 (--crs-grid) EPSG",
-        r"{line} \1 380000 5800000 400000 5830000 \2 EPSG:25833",
-    ),
-    "an extent of a boundary": Advice(
-        f"release points.csv --shape 32 {DRAW}",
-        r"or (--boundary) FILE",
-        r"{line} \1 district.geojson",
-    ),
-    "a width": Advice(
-        f"release points.csv --around 13.4 52.5 {DRAW}", r"with (--size 20km)", r"{line} \1"
-    ),
-    "a unit of length": Advice(
-        f"release points.csv --around 13.4 52.5 --size 40 {DRAW}",
-        r"such as (20km)",
-        rf"release points.csv --around 13.4 52.5 --size \1 {DRAW}",
-    ),
-    "a CRS of bounds": Advice(
-        f"release points.csv --bounds 380000 5800000 400000 5830000 --shape 32 {DRAW}",
-        r"with (--crs-grid) EPSG:27700",
-        r"{line} \1 EPSG:25833",
-    ),
-    "fewer cells": Advice(
-        f"release points.csv {HERE} --shape 4096 {DRAW}",
-        r"4,194,304 .* give fewer rows",
-        f"release points.csv {HERE} --shape 2048 {DRAW}",
-    ),
-    "a boundary of lines": Advice(
-        f"release points.csv --boundary lines.geojson --shape 32 {DRAW}",
-        r"made of polygons; give a file",
-        f"release points.csv --boundary district.geojson --shape 32 {DRAW}",
-    ),
-    # Columns.
-    "one pair of two": Advice(
-        f"release pairs.csv {MAP}", r"example (--lon '.*?'),? (--lat '.*?')", r"{line} \1 \2"
-    ),
-    "columns that are not recognised": Advice(
-        f"release unnamed.csv {MAP}",
-        r"with (--lon), (--lat).* from (across), (up)\.",
-        r"{line} \1 \3 \2 \4",
-    ),
-    "a column that is not there": Advice(
-        f"release points.csv {MAP} --lon longitude --lat lat",
-        r"the columns are (lon), (lat)",
-        rf"release points.csv {MAP} --lon \1 --lat \2",
-    ),
-    "metres": Advice(f"release metres.csv {MAP}", r"(--crs) EPSG:\d+", r"{line} \1 EPSG:25833"),
-    "metres in columns of degrees": Advice(
-        f"release mislabelled.csv {MAP}", r"(--crs) EPSG:\d+", r"{line} \1 EPSG:25833"
-    ),
-    "a person": Advice(
-        f"release users.csv {HERE} --shape 32 --epsilon 1 -o map.parquet",
-        r"give (--user \S+ --contribution-bound 10) ",
-        r"{line} \1",
-    ),
-    "a record": Advice(
-        f"release users.csv {HERE} --shape 32 --epsilon 1 -o map.parquet",
-        r"or (--per record) ",
-        r"{line} \1",
-    ),
-    "a bound": Advice(
-        f"release users.csv {MAP} --user user_id", r"(--contribution-bound 10) ", r"{line} \1"
-    ),
-    "no bound": Advice(f"release users.csv {MAP} --user user_id", r"(--per record) ", r"{line} \1"),
-    "whose": Advice(
-        f"release users.csv {MAP} --contribution-bound 3", r"(--user) COLUMN", r"{line} \1 user_id"
-    ),
-    "fractions of records": Advice(
-        f"release half.csv {MAP} --weight n",
-        r"whole number of 0 or more",
-        mend=lambda folder: csv(folder / "half.csv", lon=LON, lat=LAT, n=np.arange(N)),
-    ),
-    # Lines of text.
-    "a word for a number": Advice(
-        f"release noise.csv {MAP}",
-        r"line 201 .* mend that line",
-        mend=ends_of("noise.csv 13.4,52.5"),
-    ),
-    "a word that is no record": Advice(
-        f"release noise.csv {MAP}", r"line 201 .* delete it", mend=ends_of("noise.csv")
-    ),
-    "a line that is too long": Advice(
-        f"release ragged.csv {MAP}", r"Line 202 .* mend that", mend=ends_of("ragged.csv 13.4,52.5")
-    ),
-    "a line that is no record": Advice(
-        f"release ragged.csv {MAP}", r"Line 202 .* delete it", mend=ends_of("ragged.csv")
-    ),
-    "no line of names": Advice(
-        f"release headerless.csv {MAP}",
-        r"line of names above it, .* such as (id,time,lon,lat)",
-        mend=begins_with("headerless.csv", "id,time,lon,lat"),
-    ),
-    "no line of names of trips": Advice(
-        f"trips headerless.csv {TRIPS} --places o",
-        r"write a line of names above it, one for each value",
-        mend=begins_with("headerless.csv", "id,time,o_lon,o_lat"),
-    ),
-    "a layer that is not there": Advice(
-        f"release both.zip {MAP} --layer places.csv",
-        r"'points\.csv'\); name one",
-        f"release both.zip {MAP} --layer points.csv",
-    ),
-    "an empty file": Advice(
-        f"release empty.csv {MAP}", r"empty|no columns|No columns", f"release points.csv {MAP}"
-    ),
-    "another ending": Advice(
-        f"release points.xyz {MAP}",
-        r"'\.xyz' is not read; give points as CSV",
-        f"release points.csv {MAP}",
-    ),
-    "lines for points": Advice(
-        f"release lines.geojson {MAP}",
-        r"points were expected; give points",
-        f"release dots.geojson {MAP}",
-    ),
-    # Settings.
-    "no name": Advice(
-        f"release points.csv {HERE} --shape 32 --epsilon 1", r"with (-o map\.parquet)", r"{line} \1"
-    ),
-    "a name of another kind": Advice(
-        f"release points.csv {HERE} --shape 32 --epsilon 1 -o map.csv",
-        r"name it (map\.parquet)",
-        rf"release points.csv {HERE} --shape 32 --epsilon 1 -o \1",
-    ),
-    "a word that is nearly right": Advice(
-        f"release points.csv {HERE} --mechanism unifrom --epsilon 1 --preview 1",
-        r"did you mean '(.*?)'",
-        rf"release points.csv {HERE} --mechanism \1 --epsilon 1 --preview 1",
-    ),
-    "a flag that is nearly right": Advice(
-        f"release points.csv {HERE} {DRAW} --shap 32",
-        r"did you mean (--shape)\?",
-        rf"release points.csv {HERE} {DRAW} \1 32",
-    ),
-    "a parameter to leave out": Advice(
-        f"release points.csv {MAP} --height 3", r"(leave it out)", f"release points.csv {MAP}"
-    ),
-    "a parameter of another mechanism": Advice(
-        f"release points.csv {MAP} --height 3",
-        r"choose (--mechanism \w+)",
-        rf"release points.csv {HERE} --epsilon 1 --preview 1 --height 3 \1",
-    ),
-    "delta": Advice(
-        f"release points.csv {MAP} --delta 1e-10",
-        r"delta 0 .* leave it out",
-        f"release points.csv {MAP}",
-    ),
-    "a seed": Advice(
-        f"release points.csv {HERE} --mechanism uniform --epsilon 1 --seed 3",
-        r"is (--preview) SEED",
-        rf"release points.csv {HERE} --mechanism uniform --epsilon 1 \1 3",
-    ),
-    "an epsilon in words": Advice(
-        f"release points.csv {HERE} --epsilon ten --preview 1",
-        r"give a number: \S+ to (\d+)",
-        rf"release points.csv {HERE} --mechanism uniform --epsilon \1 --preview 1",
-    ),
-    # Questions.
-    "counts to a file": Advice(f"count points.csv {HERE}", r"with (-o) NAME", r"{line} \1 kept"),
-    "counts of boxes": Advice(
-        f"count points.csv {HERE}", r"(--rectangles) FILE", r"{line} \1 boxes.csv"
-    ),
-    "boxes in degrees": Advice(
-        f"count points.csv {HERE} --rectangles degrees.csv",
-        r"longitude and latitude as GeoJSON",
-        f"count points.csv {HERE} --rectangles district.geojson",
-    ),
-    "a box in degrees": Advice(
-        f"count points.csv {HERE} --rectangle 13.35 52.48 13.4 52.5",
-        r"add (--lonlat)",
-        r"{line} \1",
-    ),
-    "boxes of other columns": Advice(
-        f"count points.csv {HERE} --rectangles headed.csv",
-        r"the columns (name,x0,y0,x1,y1)",
-        mend=lambda folder: lines(folder / "headed.csv", "name,x0,y0,x1,y1", "A,1,2,3,4"),
-    ),
-    "a box inside out": Advice(
-        f"count points.csv {HERE} --rectangles turned.csv",
-        r"west before east",
-        mend=ends_of("turned.csv A,-500,0,500,100"),
-    ),
-    "boxes to evaluate": Advice(
-        f"evaluate points.csv {HERE} --mechanisms uniform --epsilon 1 --seeds 1 --per-box",
-        r"give (--rectangles) FILE",
-        r"{line} \1 boxes.csv",
-    ),
-    # Trips.
-    "ends of trips": Advice(
-        f"trips legs.csv {TRIPS}",
-        r"name the two as (lon:lat)",
-        r"{line} --places 'leave lng:leave lat,arrive lng:arrive lat'",
-    ),
-    "one file of an archive": Advice(
-        f"trips both.zip {TRIPS}", r"(--layer \S*trips\.csv)", r"{line} \1"
-    ),
-    "one file of points of an archive": Advice(
-        f"release both.zip {MAP}", r"(--layer) ", r"{line} \1 points.csv"
-    ),
-    "codes of areas": Advice(
-        f"trips blocks.csv {TRIPS} --weight S000",
-        r"codes .* of areas, add the coordinates of the areas' centres",
-        mend=lambda folder: csv(
-            folder / "blocks.csv",
-            w_geocode=np.arange(N),
-            h_geocode=np.arange(N),
-            S000=np.arange(N),
-            o_lon=LON,
-            o_lat=LAT,
-            d_lon=TO_LON,
-            d_lat=TO_LAT,
-        ),
-    ),
-    "a place that is not there": Advice(
-        f"trips trips.csv {TRIPS} --places o,home",
-        r"name the two as (lon:lat)",
-        rf"trips trips.csv {TRIPS} --places o,d_lon:d_lat",
-    ),
-    "a place twice": Advice(
-        f"trips trips.csv {TRIPS} --places o,o",
-        r"each place of a trip once",
-        f"trips trips.csv {TRIPS} --places o",
-    ),
-    "cells that fit": Advice(
-        f"trips trips.csv {HERE} {DRAW} --places o,s1,s2,d --grid 256",
-        r"at most (\d+ x \d+) cells",
-        rf"trips trips.csv {HERE} {DRAW} --places o,s1,s2,d --grid '\1'",
-    ),
-    "places that fit": Advice(
-        f"trips trips.csv {HERE} {DRAW} --places o,s1,s2,d --grid 1024",
-        r"or (fewer) places",
-        f"trips trips.csv {HERE} {DRAW} --places o,s1,d --grid 1024",
-    ),
-    "a shape for each place": Advice(
-        f"trips trips.csv {HERE} {DRAW} --grid 8,8,8",
-        r"give one for all, or one for each",
-        f"trips trips.csv {HERE} {DRAW} --grid 8,8",
-    ),
-    "too many parts of trips": Advice(
-        f"trips trips.csv {HERE} --epsilon 1 --preview 1 --mechanism identity --grid 128",
-        r"choose a (coarser grid)",
-        f"trips trips.csv {HERE} --epsilon 1 --preview 1 --mechanism identity --grid 16",
-    ),
-    "a mechanism of maps": Advice(
-        f"trips trips.csv {HERE} --epsilon 1 --preview 1 --mechanism htf --grid 8",
-        r"choose one of identity, (uniform)",
-        rf"trips trips.csv {HERE} --epsilon 1 --preview 1 --mechanism \1 --grid 8",
-    ),
-    "a command of maps": Advice(
-        f"trips trips.csv {HERE} --epsilon 1 --preview 1 --mechanism htf --grid 8",
-        r"use dp-explorer (release)",
-        rf"\1 trips.csv {HERE} --epsilon 1 --preview 1 --mechanism htf --shape 8",
-        ends=r"More than one pair of columns",
-    ),
-}
+def typed(line):
+    for name, words in (("HERE", HERE), ("DRAW", DRAW), ("MAP", MAP), ("TRIPS", TRIPS)):
+        line = re.sub(rf"\b{name}\b", words, line)
+    return shlex.split(line)
 
 
-def said(capsys: pytest.CaptureFixture[str]) -> str:
+def said(capsys):
     return capsys.readouterr().err.splitlines()[-1]
 
 
-@pytest.mark.parametrize("name", ADVICE)
-def test_advice_helps(name, folder, capsys):
-    advice = ADVICE[name]
-    assert main(shlex.split(advice.line)) == 2
+def advised(pattern, capsys):
     refused = said(capsys)
-    found = re.search(advice.says, refused)
+    found = re.search(pattern, refused)
     assert found is not None, refused
-    advice.mend(folder)
-    again = found.expand(advice.then).replace("{line}", advice.line)
-    code = main(shlex.split(again))
-    if advice.ends:
+    return found
+
+
+@pytest.mark.parametrize("case", CASES, ids=[f"{case[0]}: {case[1]}" for case in CASES])
+def test_advice_helps(case, folder, capsys):
+    line, says, then, *other = case
+    assert main(typed(line)) == 2
+    found = advised(says, capsys)
+    if then in MENDS:
+        MENDS[then](folder)
+        then = "+"
+    again = found.expand(then.replace("+", line, 1) if then[0] == "+" else then)
+    code = main(typed(again))
+    if other:
         assert code == 2
-        assert re.search(advice.ends, second := said(capsys)), second
-        assert second != refused
+        assert advised(other[0], capsys).string != found.string
     else:
         assert code == 0, said(capsys)
 
 
-STOPS = f"trips trips.csv {TRIPS} --places o,s1,s2,d -o trips.parquet"
 BOX = "-5000 -5000 5000 5000"
 
 
@@ -414,57 +219,36 @@ BOX = "-5000 -5000 5000 5000"
     (f"--to {BOX} --lonlat", r"not degrees|degrees", f"--to {BOX}"),
 ])  # fmt: skip
 def test_advice_about_questions_to_trips_helps(flags, says, then, capsys):
-    assert main(shlex.split(STOPS)) == 0
+    assert main(typed("trips trips.csv TRIPS --places o,s1,s2,d -o trips.parquet")) == 0
     assert main(["answer", "trips.parquet", *flags.split()]) == 2
-    refused = said(capsys)
-    found = re.search(says, refused)
-    assert found is not None, refused
+    found = advised(says, capsys)
     assert main(["answer", "trips.parquet", *found.expand(then).split()]) == 0, said(capsys)
 
 
-def test_a_file_that_exists_is_replaced_with_the_flag_that_is_named(capsys):
-    line = ["release", "points.csv", *MAP.split(), "-o", "map.parquet"]
-    assert main(line) == 0
-    assert main(line) == 2
-    found = re.search("--overwrite", said(capsys))
-    assert main([*line, found[0]]) == 0
-
-
-def test_a_cap_is_raised_by_the_setting_that_is_named(capsys, monkeypatch):
+def test_the_settings_that_are_named_help(capsys, monkeypatch):
+    """The cap is raised; an epsilon as that of the 2020 Census is read when a process begins."""
     monkeypatch.setenv("EXPLORER_EPSILON_CAP", "0.5")
-    line = f"release points.csv {HERE} --mechanism uniform --epsilon 1 -o map.parquet".split()
+    line = typed("release points.csv HERE --mechanism uniform --epsilon 1 -o map.parquet")
     assert main(line) == 2
-    found = re.search(r"raise the cap \((EXPLORER_\w+)\)", refused := said(capsys))
-    assert found is not None, refused
-    monkeypatch.setenv(found[1], "2")
+    monkeypatch.setenv(advised(r"raise the cap \((EXPLORER_\w+)\)", capsys)[1], "2")
     assert main(line) == 0
-
-
-def test_a_large_epsilon_is_allowed_by_the_setting_that_is_named(capsys):
-    """That of the 2020 Census; it is read when a process begins."""
-    line = f"release points.csv {HERE} --mechanism uniform --epsilon 17.14 --preview 1".split()
+    line = typed("release points.csv HERE --mechanism uniform --epsilon 17.14 --preview 1")
     assert main(line) == 2
-    found = re.search(r"EXPLORER_\w+", refused := said(capsys))
-    assert found is not None, refused
+    path = {"PYTHONPATH": os.pathsep.join(sys.path)}
+    settings = {**os.environ, advised(r"EXPLORER_\w+", capsys)[0]: "20", **path}
     done = subprocess.run(
-        [sys.executable, "-m", "explorer", *line],
-        env={**os.environ, found[0]: "20", "PYTHONPATH": os.pathsep.join(sys.path)},
-        capture_output=True,
-        text=True,
-        check=False,
+        [sys.executable, "-m", "explorer", *line], env=settings, capture_output=True, check=False
     )
     assert done.returncode == 0, done.stderr
 
 
-def test_a_column_of_weights_that_is_named_is_counted_when_it_is_given(folder, capsys):
+def test_a_column_of_weights_that_is_named_is_counted_when_it_is_given(capsys):
     """Advice of a command that is not refused."""
-    csv(folder / "flows.csv", lon=LON, lat=LAT, **{"number of trips": np.full(N, 50)})
-    line = f"count flows.csv {HERE} --rectangles boxes.csv"
-    lines(folder / "boxes.csv", "name,x0,y0,x1,y1", "A,-20000,-20000,20000,20000")
-    assert main(shlex.split(line)) == 0
+    csv("flows.csv", **ENDS, **{"number of trips": np.full(N, 50)})
+    line = "count flows.csv HERE --rectangles boxes.csv"
+    assert main(typed(line)) == 0
     out, err = capsys.readouterr()
     assert f"{N:,}" in out
-    found = re.search(r"--weight '.*?'|--weight \S+", err)
-    assert found is not None, err
-    assert main(shlex.split(f"{line} {found[0]}")) == 0
+    flag = re.search(r"--weight '.*?'|--weight \S+", err)[0]
+    assert main(typed(f"{line} {flag}")) == 0
     assert f"{50 * N:,}" in capsys.readouterr().out

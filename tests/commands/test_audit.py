@@ -2,15 +2,12 @@
 
 import re
 
-import numpy as np
 import pytest
 
 from explorer.cli import main
 from explorer.commands import audit, auditing
 from explorer.privacy.audit.audit import Finding
-from explorer.privacy.audit.branches import FILES, ROOT, WORDS, Seen, branches_of
-from explorer.privacy.audit.cases import NEIGHBOURS
-from explorer.privacy.audit.large import LONGEST
+from explorer.privacy.audit.branches import FILES, ROOT, Seen, branches_of
 from explorer.privacy.audit.promises import PAIRS, promise
 from explorer.privacy.audit.sources import NoiseFinding
 
@@ -56,43 +53,6 @@ def test_a_breach_ends_in_code_1_and_is_told(capsys, monkeypatch):
     assert "htf: the loss is 1.5 epsilon" in out
 
 
-def test_wrong_noise_is_a_breach_too(monkeypatch):
-    noise = [NoiseFinding("release", "counts", 10, 1e-9, 0.9)]
-    monkeypatch.setattr(
-        audit, "audit_all", lambda *_: audit.Audited([Finding("ug", 9, 0.1)], noise)
-    )
-    with pytest.raises(SystemExit):
-        main(["audit"])
-
-
-@pytest.mark.parametrize(("arguments", "why"), [
-    (["--mechanism", "kd"], "There is no mechanism 'kd'"),
-    (["--seconds", "0"], "--seconds is 0; give a number above 0"),
-    (["--seconds", "nan"], "--seconds is nan"),
-    (["--seconds", "1e9"], "--seconds is 1e+09"),
-    (["--seconds", "long"], "invalid float value"),
-    (["--pairs", "0"], "--pairs is 0; give a whole number, 1 or more"),
-    (["--pairs", "1.5"], "invalid int value"),
-])  # fmt: skip
-def test_what_can_be_mended_is_one_sentence(arguments, why, capsys):
-    assert main(["audit", *arguments]) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert why in err
-    assert err.count("\n") == 1
-
-
-def test_cases_are_taken_in_turn_and_end_with_the_pairs():
-    tasks = list(auditing._tasks(["a", "b"], 500, 1, lambda key: key == "a"))
-    corners = ["longest", "corners"]
-    assert [task.what for task in tasks[:8]] == [*3 * ["noise"], *corners, *corners, "replay"]
-    assert [task.must for task in tasks[:9]] == [*8 * [True], False]
-    # "b" has failed already: nothing more is tried on it.
-    assert not any("b" in task.details for task in tasks if task.what == "replay")
-    numbers = [task.details[1] for task in tasks if task.what == "replay"]
-    assert np.array_equal(np.concatenate(numbers), np.arange(-(-500 // NEIGHBOURS)))
-
-
 def tried(key: str, **less: int) -> Finding:
     """All that is promised of a mechanism, but for what is given."""
     return Finding(key, **({**promise(key)._asdict(), "largest": 1.0} | less))
@@ -106,11 +66,6 @@ def test_nothing_holds_on_less_than_is_promised(key):
         if least:
             assert audit.verdict(tried(key, **{what: least - 1}), nothing) == "too few"
     assert audit.verdict(Finding(key, 3, fault="somewhere"), nothing) == "BREACH"
-
-
-def test_maps_are_promised_calls_as_long_as_people_draw():
-    assert promise("identity") == promise("mosaic") == (PAIRS, PAIRS // 10, LONGEST, LONGEST)
-    assert promise("federated").cells == promise("country").cells == 256**2
 
 
 def whole(leave_out: int) -> audit.Audited:
@@ -165,18 +120,3 @@ def test_an_audit_goes_through_every_branch_and_says_what_it_took(capsys):
     assert "too few" not in out
     for key in ("federated", "country", "gravity", "mosaic"):
         assert re.search(rf"^{key} .* holds$", out, re.MULTILINE)
-
-
-def test_functions_that_draw_are_no_mere_words():
-    for name in (
-        "plan",
-        "release",
-        "count",
-        "cut",
-        "laplace",
-        "measured",
-        "_below",
-        "steps",
-        "infer",
-    ):
-        assert WORDS.search(name) is None

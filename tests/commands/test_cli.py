@@ -15,7 +15,7 @@ from numba import njit
 from numba.extending import overload
 
 import explorer
-from explorer.cli import build_parser, main
+from explorer.cli import main
 from explorer.commands import COMMANDS, command
 from explorer.commands.paying import WAITS
 from explorer.privacy.ledger import Ledger
@@ -25,28 +25,10 @@ ROOT = Path(__file__).resolve().parents[2]
 MODULE = [sys.executable, "-m", "explorer"]
 
 
-@pytest.fixture(autouse=True)
-def own_ledger(tmp_path, monkeypatch):
-    monkeypatch.setenv("EXPLORER_LEDGER", str(tmp_path / "ledger.sqlite3"))
-    monkeypatch.delenv("EXPLORER_EPSILON_CAP", raising=False)
-
-
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [*MODULE, *arguments], cwd=ROOT, capture_output=True, text=True, check=False, timeout=120
     )
-
-
-def refusal(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """Run what must be refused; return its one sentence."""
-    assert main(arguments) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    lines = err.splitlines()
-    assert len(lines) == 1, err
-    assert lines[0].startswith("dp-explorer: ")
-    assert lines[0].endswith((".", "?"))
-    return lines[0]
 
 
 def test_help_lists_every_command_and_loads_no_view_library():
@@ -73,14 +55,6 @@ def test_every_command_has_help(name, capsys):
     assert f"usage: dp-explorer {name}" in capsys.readouterr().out
 
 
-def test_a_command_declares_its_arguments_only_when_it_is_used():
-    parser = build_parser()
-    parser.parse_args(["cities"])
-    arguments = vars(parser.parse_args(["mechanisms", "htf"]))
-    assert arguments["run"] is command("mechanisms").run
-    assert set(arguments) == {"command", "format", "name", "run"}
-
-
 def test_the_module_and_the_script_are_the_same_program():
     assert run("--version").stdout.strip() == explorer.__version__
     script = Path(sys.executable).with_name("dp-explorer")
@@ -92,43 +66,6 @@ def test_the_module_and_the_script_are_the_same_program():
 def test_without_a_command_help_is_shown(capsys):
     assert main([]) == 0
     assert "commands:" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(("arguments", "why"), [
-    (["relase"], "Unknown command 'relase'; did you mean 'release'?"),
-    (["--fast"], "--fast"),
-    (["cities", "--fast"], "Unrecognized arguments: --fast"),
-    (["cities", "--downl", "x"], "Unrecognized arguments"),  # nothing is abbreviated
-    (["cities", "--downlod", "x"], "did you mean --download?"),
-    (["release", "x", "--epsilon", "1", "--delta", "1e-9"], "have delta 0"),
-    (["serve", "--delta", "0"], "have delta 0"),
-    (["trips", "x", "--epsilon", "1", "--seed", "1"], "--preview SEED"),
-    (["answer", "x", "--seed", "1"], "see dp-explorer answer --help"),
-    (["release", "x", "--epsilon", "1", "--zcdp"], "see dp-explorer release --help"),
-    (["answer"], "required: MAP"),
-    (["answer", "x", "--rectangle", "1", "2"], "expected 4 arguments"),
-    (["answer", "x", "--rectangle", "a", "2", "3", "4"], "invalid float value: 'a'"),
-    (["answer", "nowhere.parquet", "--rectangle", "-1e3", "0", "1", "1"], "no release file"),
-    (["release", "x"], "required: --epsilon"),
-    (["mechanisms", "xyz"], "There is no mechanism 'xyz'"),
-    (["cities", "--download", "atlantis"], "There is no city 'atlantis'"),
-    (["serve", "--city", "atlantis"], "There is no city 'atlantis'"),
-    (["serve", "--port", "99999"], "'99999' is not a port"),
-    (["serve", "--port", "web"], "'web' is not a port"),
-    (["mechanisms", "\x1b[31mred\n"], "red"),
-])  # fmt: skip
-def test_what_can_be_mended_is_one_sentence(arguments, why, capsys):
-    sentence = refusal(capsys, *arguments)
-    assert why in sentence
-    assert sentence.isprintable()
-
-
-def test_errors_of_a_process_end_in_code_2_without_a_traceback():
-    done = run("answer", "nowhere.parquet", "--rectangle", "0", "0", "1", "1")
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert done.stderr.count("\n") == 1
-    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["cities"], ["release", "--help"]])
@@ -143,15 +80,6 @@ def test_a_setting_that_cannot_be_is_a_sentence_of_every_command(arguments):
         "dp-explorer: EXPLORER_MAX_EPSILON is 'abc': set it to a number of 0.1 or more, or leave "
         "it.\n"
     )
-
-
-def test_python_refuses_a_setting_that_cannot_be_when_a_mechanism_is_made():
-    code = "import explorer\ntry: explorer.HTF()\nexcept explorer.InputError as error: print(error)"
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True,
-        env={**os.environ, "EXPLORER_MAX_EPSILON": "0"},
-    )  # fmt: skip
-    assert done.stdout.startswith("EXPLORER_MAX_EPSILON is '0'")
 
 
 def booked_release(output: Path, side: int) -> tuple[subprocess.Popen[str], Ledger]:
@@ -315,11 +243,3 @@ def test_a_reader_that_has_seen_enough_is_no_error():
     err = process.stderr.read().decode()
     assert process.wait(60) == 0, err
     assert err == ""
-
-
-def test_serve_knows_the_server():
-    import inspect
-
-    from explorer.app.server import serve
-
-    assert {"city", "port", "open", "address", "warm"} <= set(inspect.signature(serve).parameters)

@@ -1,4 +1,4 @@
-"""Figures for programs, what comes on standard input, what a file is, completion: C6."""
+"""Figures for programs, what comes on standard input, what a file is, completion."""
 
 import io
 import json
@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import geopandas
@@ -17,36 +16,35 @@ import pytest
 import shapely
 
 from explorer import Gravity, Grid, TripMatrix
-from explorer.cli import main
 from explorer.commands import COMMANDS
 from explorer.commands.completion import SHELLS
 from explorer.commands.flags import flag
 from explorer.country.mechanism import Country
 from explorer.federated.mechanism import Federated
-from explorer.grid.values import nearest
 from explorer.mechanisms import UG, all_mechanisms
+from explorer.points.counts_file import load_counts, save_counts
 from explorer.points.matrix import FrequencyMatrix
 from explorer.privacy.ledger import Ledger
 from explorer.releases.release import Release
+from tests.commands.refusals import refusal
 from tests.country.nation import nation, people
 
-HERE = ["--around", "13.4", "52.5", "--size", "4km", "--shape", "64"]
-BOXES = ["--rectangle", "-1000", "-900", "500", "600", "--rectangle", "0", "0", "1500", "1500"]
+HERE = "--around 13.4 52.5 --size 4km --shape 64"
+GRID = Grid.around(13.4, 52.5, 4_000, shape=64)
+BOXES = "--rectangle -1000 -900 500 600 --rectangle 0 0 1500 1500"
+ANSWER = f"answer map.parquet {BOXES}"
 
 
-pytestmark = pytest.mark.usefixtures("here")
-
-
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def here(tmp_path, monkeypatch):
     """A folder with points, their counts and a map, in which commands run."""
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(3)
     lon, lat = 13.4 + 0.01 * rng.normal(size=3000), 52.5 + 0.005 * rng.normal(size=3000)
     pd.DataFrame({"lon": lon.round(6), "lat": lat.round(6)}).to_csv("points.csv", index=False)
-    assert main(["count", "points.csv", *HERE, "-o", "kept"]) == 0
-    assert main(["release", "kept.exact.parquet", "--epsilon", "1", "--preview", "7",
-                 "--mechanism", "ug", "-o", "map.parquet"]) == 0  # fmt: skip
+    counts = GRID.count(tmp_path / "points.csv")
+    save_counts(counts, "kept.exact.parquet")
+    UG(epsilon=1).release(counts, rng=7).save("map.parquet")
     return tmp_path
 
 
@@ -54,36 +52,24 @@ def here(tmp_path, monkeypatch):
 def piped(monkeypatch):
     """Put bytes on standard input."""
 
-    def put(content: bytes) -> None:
+    def put(content):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
 
     return put
 
 
-def trips_file(name: str) -> None:
+def trips_file(name):
     """Write a release of trips between two places of 4 x 4 cells."""
     trips = TripMatrix.from_coordinates(12 * [[0, 1, 3, 2]], [4, 4])
     Gravity(epsilon=1).release(trips, rng=7).save(name)
 
 
-def said(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> str:
-    """What a command prints; its sentence where it is refused."""
-    capsys.readouterr()
-    found = main(arguments)
-    out, err = capsys.readouterr()
-    assert found == code, err
-    if code:
-        assert out == ""
-        assert len(err.splitlines()) == 1, err
-    return err if code else out
-
-
-def test_answers_are_the_same_in_every_form(capsys):
+def test_answers_are_the_same_in_every_form(run):
     release = Release.load("map.parquet")
     boxes = np.array([[-1000, -900, 500, 600], [0, 0, 1500, 1500]], float)
     wanted = release.answer(boxes)
     for ending in ("csv", "json", "geojson", "parquet", "gpkg", "txt"):
-        printed = said(capsys, "answer", "map.parquet", *BOXES, "-o", f"a.{ending}")
+        printed = run(f"{ANSWER} -o a.{ending}").out
         assert printed == f"2 answers were written to a.{ending}.\n"
     frames = {
         "csv": pd.read_csv("a.csv"),
@@ -93,219 +79,168 @@ def test_answers_are_the_same_in_every_form(capsys):
         "geojson": geopandas.read_file("a.geojson"),
     }
     low, high = wanted.interval()
+    columns = {"value": wanted.value, "noise_sd": wanted.sd, "low": low, "high": high,
+               "leaves": release.touched(boxes)}  # fmt: skip
     for ending, frame in frames.items():
-        for name, column in (("value", wanted.value), ("noise_sd", wanted.sd), ("low", low),
-                             ("high", high), ("leaves", release.touched(boxes))):  # fmt: skip
+        for name, column in columns.items():
             assert np.allclose(frame[name], column, rtol=1e-12), (ending, name)
         assert frame["name"].tolist() == ["Q1", "Q2"]
-    for ending in ("csv", "json", "parquet", "gpkg"):
-        assert np.array_equal(frames[ending][["x0", "y0", "x1", "y1"]], boxes), ending
-    for ending in ("parquet", "gpkg"):
-        assert frames[ending].crs == release.grid.crs
-        assert np.allclose(frames[ending].bounds, boxes)
+        if ending != "geojson":
+            assert np.array_equal(frame[["x0", "y0", "x1", "y1"]], boxes), ending
+        if ending in ("parquet", "gpkg"):
+            assert frame.crs == release.grid.crs
+            assert np.allclose(frame.bounds, boxes)
     assert "Q2" in Path("a.txt").read_text()
     # Printed, they are what is written.
     for form in ("csv", "json", "geojson"):
-        printed = said(capsys, "answer", "map.parquet", *BOXES, "--format", form)
-        assert printed == Path(f"a.{form}").read_text()
+        assert run(f"{ANSWER} --format {form}").out == Path(f"a.{form}").read_text()
 
 
-def test_polygons_and_trips_have_every_form_that_can_hold_them(capsys):
-    grid = Release.load("map.parquet").grid
-    shapes = geopandas.GeoDataFrame(
-        {"name": ["mine"]}, geometry=geopandas.points_from_xy([0], [0]).buffer(700), crs=grid.crs
-    )
-    shapes.to_file("zone.gpkg")
+def test_polygons_and_trips_have_every_form_that_can_hold_them(run):
+    circle = geopandas.points_from_xy([0], [0]).buffer(700)
+    geopandas.GeoDataFrame({"name": ["mine"]}, geometry=circle, crs=GRID.crs).to_file("zone.gpkg")
     for ending in ("json", "parquet", "gpkg", "csv"):
-        said(capsys, "answer", "map.parquet", "--polygons", "zone.gpkg", "-o", f"z.{ending}")
-    assert geopandas.read_parquet("z.parquet").area.iloc[0] == pytest.approx(shapes.area.iloc[0])
-    assert set(json.loads(Path("z.json").read_text())[0]) == {
-        "name", "value", "noise_sd", "low", "high", "leaves"
-    }  # fmt: skip
+        run(f"answer map.parquet --polygons zone.gpkg -o z.{ending}")
+    assert geopandas.read_parquet("z.parquet").area.iloc[0] == pytest.approx(circle.area[0])
+    names = set(json.loads(Path("z.json").read_text())[0])
+    assert names == {"name", "value", "noise_sd", "low", "high", "leaves"}
 
     trips_file("trips.parquet")
-    asked = ["answer", "trips.parquet", "--from", "0", "0", "2", "2"]
-    said(capsys, *asked, "-o", "t.parquet")
+    run("answer trips.parquet --from 0 0 2 2 -o t.parquet")
     row = pd.read_parquet("t.parquet").iloc[0]
     assert (row["from_x1"], np.isnan(row["to_x0"])) == (2, True)
-    record = json.loads(said(capsys, *asked, "--format", "json"))[0]
+    (record,) = json.loads(run("answer trips.parquet --from 0 0 2 2 --format json").out)
     assert record["to_x0"] is None
     assert record["value"] == pytest.approx(row["value"])
-    assert "no single shape" in said(capsys, *asked, "-o", "t.gpkg", code=2)
-    assert not Path("t.gpkg").exists()
 
 
-@pytest.mark.parametrize("typed", [False, True], ids=["of a file", "typed"])
-def test_rectangles_in_degrees_are_asked_as_they_lie_on_the_map(capsys, typed):
+@pytest.mark.parametrize("asked", [
+    "--rectangles thin.geojson", "--rectangle 9.7 60.12 10.3 60.13 --lonlat",
+])  # fmt: skip
+def test_rectangles_in_degrees_are_asked_as_they_lie_on_the_map(asked, run):
     # Far from the middle, at 60 degrees, the box around this one is larger by a thirtieth.
-    edges = (9.7, 60.12, 10.3, 60.13)
     grid = Grid.around(10.0, 60.0, "40km", shape=100)
     counts = np.random.default_rng(3).poisson(5, (100, 100))
     release = UG(epsilon=1).release(FrequencyMatrix.from_array(counts, grid), rng=7)
     release.save("north.parquet")
-    thin = geopandas.GeoDataFrame({"name": ["Q1"]}, geometry=[shapely.box(*edges)], crs=4326)
+    thin = geopandas.GeoDataFrame(geometry=[shapely.box(9.7, 60.12, 10.3, 60.13)], crs=4326)
     thin.to_file("thin.geojson")
-    asked = ["--rectangles", "thin.geojson"]
-    if typed:
-        asked = ["--rectangle", *map(str, edges), "--lonlat"]
-    (row,) = json.loads(said(capsys, "answer", "north.parquet", *asked, "--format", "json"))
+    (row,) = json.loads(run(f"answer north.parquet {asked} --format json").out)
     assert row["value"] == pytest.approx(release.answer(thin).value[0], rel=1e-6)
-    around = [*asked, "--bounding-boxes", "--format", "json"]
-    (row,) = json.loads(said(capsys, "answer", "north.parquet", *around))
+    asked += " --bounding-boxes --format json"
+    (row,) = json.loads(run(f"answer north.parquet {asked}").out)
     assert row["value"] > 1.02 * release.answer(thin).value[0]
-
-
-def test_polygons_off_the_map_are_told(capsys):
-    far = geopandas.GeoDataFrame(geometry=[shapely.box(0, 0, 1, 1)], crs=4326)
-    far.to_file("far.geojson")
-    assert main(["answer", "map.parquet", "--polygons", "far.geojson"]) == 0
-    assert "1 polygon lies outside the map" in capsys.readouterr().err
-
-
-def test_an_ending_and_a_format_that_contradict_each_other_are_refused(capsys):
-    asked = ["answer", "map.parquet", *BOXES]
-    assert ".gpkg or" not in said(capsys, *asked, "-o", "x.xlsx", code=2).split("name it")[0]
-    assert "not written as csv" in said(capsys, *asked, "-o", "x.gpkg", "--format", "csv", code=2)
-    assert not list(Path().glob("x.*"))
-    assert "needs a name" in said(capsys, *asked, "-o", "-", "--format", "csv", code=2)
+    assert "1 polygon lies outside the map" in run("answer map.parquet --polygons thin.geojson").err
 
 
 @pytest.mark.parametrize("form", ["csv", "json"])
-def test_tables_are_printed_for_programs(capsys, form):
-    def frame(*arguments: str) -> pd.DataFrame:
-        text = said(capsys, *arguments, "--format", form)
+def test_tables_are_printed_for_programs(run, form):
+    def frame(line):
+        text = run(f"{line} --format {form}").out
         return pd.DataFrame(json.loads(text)) if form == "json" else pd.read_csv(io.StringIO(text))
 
     assert frame("mechanisms").key.tolist()[:2] == ["identity", "uniform"]
-    assert frame("mechanisms", "htf").parameter.tolist()[:2] == ["epsilon", "height"]
+    assert frame("mechanisms htf").parameter.tolist()[:2] == ["epsilon", "height"]
     assert "madeup" in frame("cities").key.tolist()
-    truth = frame("count", "kept.exact.parquet", *BOXES)
-    evaluated = frame("evaluate", "kept.exact.parquet", "--mechanisms", "ug,ag", "--epsilon", "1",
-                      "--seeds", "2", *BOXES)  # fmt: skip
+    truth = frame(f"count kept.exact.parquet {BOXES}")
+    evaluate = "evaluate kept.exact.parquet --epsilon 1 --jobs 1 --mechanisms"
+    evaluated = frame(f"{evaluate} ug,ag --seeds 2 {BOXES}")
     assert len(evaluated) == 2 * 2 * 2
     of = evaluated[(evaluated.mechanism == "ug") & (evaluated["repeat"] == 0)]
     assert np.allclose(truth.EXACT, of.true, rtol=1e-12)
-    runs = frame("evaluate", "kept.exact.parquet", "--mechanisms", "ug", "--epsilon", "1",
-                 "--seeds", "1", "--jobs", "1")  # fmt: skip
-    assert {"mechanism", "metric", "value"} <= set(runs)
+    assert {"mechanism", "metric", "value"} <= set(frame(f"{evaluate} ug --seeds 1"))
 
 
-def test_points_and_boxes_come_on_standard_input(capsys, piped):
+def test_points_and_boxes_come_on_standard_input(run, piped):
     piped(Path("points.csv").read_bytes())
     # A pipe has no name, which the counts keep.
-    said(capsys, "count", "-", *HERE, "-o", "again", "--population", "points")
-    assert Path("again.exact.parquet").read_bytes() == Path("kept.exact.parquet").read_bytes()
-    wanted = said(capsys, "answer", "map.parquet", *BOXES, "--format", "csv")
+    run(f"count - {HERE} -o again --population points")
+    assert load_counts("again.exact.parquet").key == load_counts("kept.exact.parquet").key
+    wanted = run(f"{ANSWER} --format csv").out
     for ending in ("csv", "geojson"):
-        said(capsys, "answer", "map.parquet", *BOXES, "-o", f"b.{ending}")
+        run(f"{ANSWER} -o b.{ending}")
         piped(Path(f"b.{ending}").read_bytes())
-        found = said(capsys, "answer", "map.parquet", "--rectangles", "-", "--format", "csv")
-        assert found == wanted
+        assert run("answer map.parquet --rectangles - --format csv").out == wanted
     piped(Path("map.parquet").read_bytes())
-    assert said(capsys, "answer", "-", *BOXES, "--format", "csv") == wanted
-    frame = geopandas.read_file("b.geojson")
-    frame.to_file("b.gpkg")
+    assert run(f"answer - {BOXES} --format csv").out == wanted
+    geopandas.read_file("b.geojson").to_file("b.gpkg")
     piped(Path("b.gpkg").read_bytes())
-    assert len(json.loads(said(capsys, "answer", "map.parquet", "--polygons", "-",
-                               "--format", "json"))) == 2  # fmt: skip
+    assert len(json.loads(run("answer map.parquet --polygons - --format json").out)) == 2
     # A program of its own, with a real pipe.
+    line = [sys.executable, *f"-m explorer count - {HERE} {BOXES} --format json".split()]
     with Path("points.csv").open("rb") as points:
         done = subprocess.run(
-            [sys.executable, "-m", "explorer", "count", "-", *HERE, *BOXES, "--format", "json"],
-            stdin=points, capture_output=True, text=True, check=False, timeout=120,
-        )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+            [sys.executable, *line], stdin=points, capture_output=True, check=True
+        )
     assert [row["name"] for row in json.loads(done.stdout)] == ["Q1", "Q2"]
 
 
-def test_what_came_on_standard_input_is_gone_at_the_end(here, capsys, piped, monkeypatch):
+def test_what_came_on_standard_input_is_gone_at_the_end(here, run, capsys, piped, monkeypatch):
     folder = here / "temporary"
     folder.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(folder))
     piped(Path("points.csv").read_bytes())
-    said(capsys, "count", "-", *HERE, "-o", "a")
+    run(f"count - {HERE} -o a")
     piped(b"lon,lat\nno,numbers\n")
-    said(capsys, "count", "-", *HERE, "-o", "b", code=2)
+    refusal(capsys, *f"count - {HERE} -o b".split())
     assert list(folder.iterdir()) == []
 
 
-def test_standard_input_is_read_once_and_must_hold_something(capsys, piped):
-    piped(b"x")
-    assert "read once" in said(capsys, "answer", "-", "--rectangles", "-", code=2)
-    piped(b"lon,lat\n13.4,52.5\n")
-    assert ": standard input is damaged or not a release" in said(capsys, "info", "-", code=2)
-    piped(b" \n")
-    assert "Nothing came in" in said(capsys, "answer", "map.parquet", "--rectangles", "-", code=2)
+@pytest.mark.parametrize(("content", "line", "sentence"), [
+    (b"x", "answer - --rectangles -", "read once"),
+    (b"lon,lat\n13.4,52.5\n", "info -", ": standard input is damaged or not a release"),
+    (b" \n", "answer map.parquet --rectangles -", "Nothing came in"),
+])  # fmt: skip
+def test_standard_input_is_read_once_and_must_hold_something(
+    content, line, sentence, piped, capsys
+):
+    piped(content)
+    assert sentence in refusal(capsys, *line.split())
 
 
-def test_info_says_what_releases_of_every_kind_are(capsys):
-    def info(path: str) -> dict[str, object]:
-        table = said(capsys, "info", path)
-        found = json.loads(said(capsys, "info", path, "--format", "json"))
+def test_info_says_what_releases_of_every_kind_are(run):
+    def info(path):
+        table = run(f"info {path}").out
+        found = json.loads(run(f"info {path} --format json").out)
         for name in set(found) - {"ledger"}:
             assert name.replace("_", " ") in table
-        return dict(found)
+        return found
 
     grid = info("map.parquet")
     assert (grid["mechanism"], grid["epsilon"], grid["cells"]) == ("ug", 1, [64, 64])
-    assert str(grid["status"]).startswith("preview")
+    assert grid["status"].startswith("preview")
     assert grid["centre_lonlat"] == [13.4, 52.5]
     assert sum(row["epsilon"] for row in grid["ledger"]) == pytest.approx(1)
-    release = UG(epsilon=0.5, c=5).release([[9, 0], [8, 1]])
-    release.save("mine.parquet")
-    mine = info("mine.parquet")
-    assert str(mine["status"]).startswith("release")
-    assert mine["changed_parameters"] == {"c": 5.0}
-
+    UG(epsilon=0.5, c=5).release([[9, 0], [8, 1]]).save("mine.parquet")
+    assert info("mine.parquet")["status"].startswith("release")
+    assert info("mine.parquet")["changed_parameters"] == {"c": 5.0}
     trips_file("trips.parquet")
     trips = info("trips.parquet")
-    assert trips["kind"] == "trips"
-    assert list(trips["places"]) == ["from", "to"]
-
+    assert (trips["kind"], list(trips["places"])) == ("trips", ["from", "to"])
     areas = nation()
-    country = Country(epsilon=1, inside="identity").release(areas.count(people(), cell=500), rng=1)
-    country.save("country.gpkg")
+    counts = areas.count(people(), cell=500)
+    Country(epsilon=1, inside="identity").release(counts, rng=1).save("country.gpkg")
     of_areas = info("country.gpkg")
     assert (of_areas["kind"], of_areas["lowest_areas"]) == ("areas", len(areas))
     assert of_areas["levels"] == list(areas.levels)
-
-    town = np.zeros((64, 64), dtype=int)
-    town[10:14, 20:30] = 500
-    Federated(epsilon=1, shard=1_000).release(town, rng=1).save("people.parquet")
+    Federated(epsilon=1, shard=1_000).release(np.full((16, 16), 80), rng=1).save("people.parquet")
     of_people = info("people.parquet")
     assert (of_people["kind"], of_people["unit_of_privacy"]) == ("distributed", "client")
 
 
-def test_info_of_counts_says_what_is_booked_and_no_count(capsys):
+def test_info_of_counts_says_what_is_booked_and_no_count(run):
     matrix = FrequencyMatrix.from_array([[9, 0], [8, 1]])
     Ledger().book(matrix.key, 10**11, "ug")
-    from explorer.points.counts_file import load_counts, save_counts
-
     save_counts(matrix, "m.exact.parquet")
-    found = json.loads(said(capsys, "info", "m.exact.parquet", "--format", "json"))
+    found = json.loads(run("info m.exact.parquet --format json").out)
     assert found["epsilon_booked_here"] == 0.1
     assert "records_in_all" not in found
-    total = f"{int(load_counts('kept.exact.parquet').counts.sum()):,}"
-    assert total not in said(capsys, "info", "kept.exact.parquet")
-
-
-def test_info_refuses_what_is_no_release(capsys):
-    assert "not a release" in said(capsys, "info", "points.csv", code=2)
-    assert "no file nix" in said(capsys, "info", "nix", code=2)
-    # What `save` writes for other tools is named as such, not as a file of another command.
-    Release.load("map.parquet").save("map.gpkg")
-    for command in (["info", "map.gpkg"], ["answer", "map.gpkg", *BOXES]):
-        assert "A map is asked as Parquet" in said(capsys, *command, code=2)
-
-
-def test_degrees_as_typed_are_refused_with_the_flag(capsys):
-    typed = ["--rectangle", "13.39", "52.49", "13.41", "52.51"]
-    assert "--lonlat" in said(capsys, "answer", "map.parquet", *typed, code=2)
+    assert f"{load_counts('kept.exact.parquet').total:,}" not in run("info kept.exact.parquet").out
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_every_shell_completes_commands_flags_and_mechanisms(shell, capsys):
-    script = said(capsys, "completion", shell)
+def test_every_shell_completes_commands_flags_and_mechanisms(shell, run):
+    script = run(f"completion {shell}").out
     for each in (*COMMANDS, *all_mechanisms()):
         assert each in script
     for kind in all_mechanisms().values():
@@ -314,11 +249,11 @@ def test_every_shell_completes_commands_flags_and_mechanisms(shell, capsys):
             assert re.search(rf"\b{re.escape(flag(name).lstrip('-'))}\b", script), name
 
 
-def test_bash_completes_what_was_begun(tmp_path, capsys):
+def test_bash_completes_what_was_begun(tmp_path, run):
     script = tmp_path / "complete.bash"
-    script.write_text(said(capsys, "completion", "bash"))
+    script.write_text(run("completion bash").out)
 
-    def completed(*words: str) -> list[str]:
+    def completed(*words):
         typed = " ".join(f"'{word}'" for word in words)
         code = (
             f"source {script}; COMP_WORDS=({typed}); COMP_CWORD={len(words) - 1}; "
@@ -334,42 +269,25 @@ def test_bash_completes_what_was_begun(tmp_path, capsys):
     assert kinds == ["kd-standard", "kd-hybrid", "kd-cell"]
 
 
-@pytest.mark.parametrize(("arguments", "sentence"), [
-    (["mechanisms", "hft"], "There is no mechanism 'hft' here: did you mean 'htf'?"),
-    (["cities", "--download", "new-yrok"], "did you mean 'new-york"),
-    (["release", "--city", "madup", "--epsilon", "1", "-o", "x.parquet"], "'madeup'?"),
-])  # fmt: skip
-def test_a_mistyped_name_is_answered_with_the_one_that_was_meant(capsys, arguments, sentence):
-    assert sentence in said(capsys, *arguments, code=2)
-    assert nearest("zzz", ["htf"]) == ""
-
-
-def test_the_whole_job_is_three_commands(capsys):
-    """Count, evaluate on boxes of one's own, release and answer polygons."""
-    grid = Release.load("map.parquet").grid
-    squares = geopandas.GeoDataFrame(
-        {"name": ["north", "south"]},
-        geometry=geopandas.points_from_xy([0, 0], [900, -900]).buffer(800, cap_style="square"),
-        crs=grid.crs,
-    )
-    squares.to_crs(4326).to_file("zones.geojson")
-    assert main(["count", "points.csv", *HERE, "-o", "job"]) == 0
-    rows = json.loads(said(capsys, "evaluate", "job.exact.parquet", "--mechanisms", "ug,htf",
-                           "--epsilon", "1", "--seeds", "2", "--polygons", "zones.geojson",
-                           "--per-box", "--format", "json"))  # fmt: skip
-    assert {row["box"] for row in rows} == {"north", "south"}
-    assert main(["release", "job.exact.parquet", "--mechanism", "ug", "--epsilon", "1",
-                 "-o", "job.parquet"]) == 0  # fmt: skip
-    answers = json.loads(said(capsys, "answer", "job.parquet", "--polygons", "zones.geojson",
-                              "--format", "json"))  # fmt: skip
+def test_the_whole_job_is_three_commands(run):
+    """Count, evaluate on polygons of one's own, release and answer them."""
+    squares = geopandas.points_from_xy([0, 0], [900, -900]).buffer(800, cap_style="square")
+    zones = geopandas.GeoDataFrame({"name": ["north", "south"]}, geometry=squares, crs=GRID.crs)
+    zones.to_crs(4326).to_file("zones.geojson")
+    run(f"count points.csv {HERE} -o job")
+    asked = "--mechanisms ug --epsilon 1 --seeds 2 --polygons zones.geojson --per-box"
+    rows = json.loads(run(f"evaluate job.exact.parquet {asked} --format json").out)
     truth = {row["box"]: row["true"] for row in rows}
-    for row in answers:
+    assert set(truth) == {"north", "south"}
+    run("release job.exact.parquet --mechanism ug --epsilon 1 -o job.parquet")
+    answers = run("answer job.parquet --polygons zones.geojson --format json").out
+    for row in json.loads(answers):
         # Noise alone is below five of its deviations; the rest is spread inside leaves of UG.
         true = truth[row["name"]]
         assert abs(row["value"] - true) < 5 * row["noise_sd"] + 0.1 * true
 
 
-def _until(true: Callable[[], object]) -> None:
+def until(true):
     began = time.monotonic()
     while not true():
         assert time.monotonic() - began < 60
@@ -380,25 +298,21 @@ def _until(true: Callable[[], object]) -> None:
 def test_nothing_of_standard_input_is_left_when_the_command_is_killed(here):
     folder = here / "temporary"
     folder.mkdir()
-    command = subprocess.Popen(
-        [sys.executable, "-m", "explorer", "count", "-", *HERE, "-o", "other"],
-        stdin=subprocess.PIPE,
-        env={**os.environ, "TMPDIR": str(folder)},
-    )
-    command.stdin.write(b"lon,lat\n" + b"13.4,52.5\n" * 20_000)
-    command.stdin.flush()
-    _until(lambda: any(f.stat().st_size for f in folder.glob("*/standard-input*")))
-    command.kill()
-    command.wait(30)
-    command.stdin.close()
-    _until(lambda: not [*folder.iterdir()])
+    line = [sys.executable, "-m", "explorer", "count", "-", *HERE.split(), "-o", "other"]
+    settings = {**os.environ, "TMPDIR": str(folder)}
+    with subprocess.Popen(line, stdin=subprocess.PIPE, env=settings) as command:
+        command.stdin.write(b"lon,lat\n" + b"13.4,52.5\n" * 20_000)
+        command.stdin.flush()
+        until(lambda: any(f.stat().st_size for f in folder.glob("*/standard-input*")))
+        command.kill()
+    until(lambda: not [*folder.iterdir()])
 
 
-def test_standard_input_is_read_where_there_is_no_shell(here, piped, monkeypatch):
-    def none(*_: object, **__: object) -> None:
+def test_standard_input_is_read_where_there_is_no_shell(here, run, piped, monkeypatch):
+    def none(*_, **__):
         raise FileNotFoundError("/bin/sh")
 
     monkeypatch.setattr("explorer.commands.standard_input.subprocess.Popen", none)
     piped(b"lon,lat\n13.4,52.5\n")
-    assert main(["count", "-", *HERE, "-o", "other"]) == 0
+    run(f"count - {HERE} -o other")
     assert (here / "other.exact.parquet").exists()

@@ -63,13 +63,3 @@ def test_no_kept_text_speaks_in_idioms():
     files = sorted(kept.TEXTS.glob("*.txt"))
     assert files
     assert [path.name for path in files if UNWANTED.search(path.read_text("utf8"))] == []
-
-
-def test_the_check_reads_what_is_there():
-    source = '"""Told."""\nraise errors.InputError(f"The {x} is told " "by it.")\n'
-    assert list(said(source)) == ["The ", " is told by it."]
-    assert list(printed('def f():\n    """Told."""\n    note("dice")')) == ["dice"]
-    assert list(said('p.add_argument("--x", help="a law"); T = Number(doc="a sign")')) == [
-        "a law",
-        "a sign",
-    ]

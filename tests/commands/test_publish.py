@@ -101,34 +101,6 @@ def test_boxes_of_a_persons_own_stand_in_the_report():
     assert f"{value:,.0f}" in text
 
 
-@pytest.mark.parametrize(("more", "words"), [
-    (["--epsilon", "0"], "psilon"),
-    (["--sector", "Fishing"], "choose one of"),
-    (["--about", "nowhere.yaml"], "cannot be read"),
-    (["-o", "nowhere/out"], "make it first"),
-    (["-o", "riders.csv"], "exists already"),
-    (["--boxes", "nowhere.csv"], "nowhere.csv"),
-    (["--key", "riders.csv"], "no publisher's key"),
-    (["--population", ""], "population"),
-])  # fmt: skip
-def test_what_is_wrong_is_said_before_anything_is_booked(more, words, capsys):
-    base = ["publish", "riders.csv", *DRAW, "--about", "about.yaml", "-o", "out"]
-    assert main([*base, *more]) == 2
-    assert words in capsys.readouterr().err.splitlines()[-1]
-    assert Ledger().rows() == []
-    assert not Path("out").exists()
-
-
-def test_counts_without_a_place_are_refused(capsys):
-    from explorer.points.counts_file import save_counts
-    from explorer.points.matrix import FrequencyMatrix
-
-    save_counts(FrequencyMatrix.from_array(np.full((8, 8), 3)), "plain.exact.parquet")
-    words = ["--epsilon", "1", "--about", "about.yaml", "-o", "out"]
-    assert "no place on the Earth" in refusal(capsys, "publish", "plain.exact.parquet", *words)
-    assert Ledger().rows() == []
-
-
 def test_a_changed_folder_has_exit_code_one_and_what_is_none_two(capsys):
     publish("--about", "about.yaml", "-o", "out")
     capsys.readouterr()

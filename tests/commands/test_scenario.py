@@ -57,28 +57,6 @@ def test_it_saves_a_notebook_and_replaces_nothing_unasked(file, tmp_path, capsys
     assert Scenario.from_yaml((tmp_path / "one.yaml").read_text("utf8")) == ONE
 
 
-@pytest.mark.parametrize(("text", "said"), [
-    ("scenario: 1\nepsilon: 99", "The epsilon of the scenario is 99"),
-    ("scenario: 3", "version 3"),
-    ("just words", "This is not a scenario"),
-    ("scenario: 1\ncity: atlantis", "There is no city 'atlantis' here"),
-])  # fmt: skip
-def test_a_bad_file_is_one_sentence_and_exit_code_2(tmp_path, capsys, text, said):
-    path = tmp_path / "bad.yaml"
-    path.write_text(text, "utf8")
-    assert main(["scenario", str(path)]) == 2
-    error = capsys.readouterr().err
-    assert said in error
-    assert error.count("\n") == 1
-
-
-def test_a_missing_file_is_named(capsys):
-    assert main(["scenario", "nowhere.yaml"]) == 2
-    assert "nowhere.yaml could not be read" in capsys.readouterr().err
-    assert main(["serve", "--scenario", "nowhere.yaml"]) == 2
-    assert "nowhere.yaml could not be read" in capsys.readouterr().err
-
-
 def test_serve_hands_the_scenario_to_the_server(file, monkeypatch, capsys):
     asked: dict = {}
     monkeypatch.setattr(app_server, "serve", lambda **how: asked.update(how))

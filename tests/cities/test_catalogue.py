@@ -2,20 +2,20 @@
 
 import tomllib
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from explorer.cities import catalogue
-from explorer.cities.catalogue import cities, describe, folders
-from explorer.errors import InputError
+from explorer.cities.catalogue import cities, describe
+from explorer.cities.countries import countries, find
+from tests.refusals import refuses
 
 TABLES = tomllib.loads((Path(catalogue.__file__).parent / "cities.toml").read_text("utf8"))["city"]
 TABLE = {"title": "Town", "file": "p.csv", "around": [10.0, 50.0], "size_km": 10}
 
 
-def key(table: dict[str, Any]) -> str:
+def key(table):
     return str(table["key"])
 
 
@@ -107,13 +107,10 @@ def test_a_matrix_needs_no_extent(folder):
     ('title = "T"\nfile = "p.csv"', "public extent is missing"),
     ('title = "T"\nfile = "gone.csv"\naround = [1, 2]\nsize_km = 1', "gone.csv is not there"),
     ('title = "T"\nfile = "../p.csv"\naround = [1, 2]\nsize_km = 1', "name of a file beside"),
-    ('title = "T"\naround = [1, 2]\nsize_km = 1', "name of a file beside it"),
     ('file = "p.csv"\naround = [1, 2]\nsize_km = 1', "'title' is missing"),
     ('title = "T"\nfile = "p.csv"\nshape = 5', "'shape' is unknown"),
     ('title = "T"\nfile = "p.csv"\n[columns]\nwest = 5', "'west' is unknown"),
-    ('title = "T"\nfile = "p.csv"\ncolumns = 5', "'columns' is not a table"),
     ('title = "T"\nfile = "p.csv"\n[[download]]\nurl = "http://a"', "Only the catalogue"),
-    ('title = "T"\nfile = "p.csv"\naround = [1, 2]\nsize_km = 0', "not an area"),
 ])  # fmt: skip
 def test_a_description_that_cannot_be_used_is_left_out(folder, text, said):
     (folder / "broken.city.toml").write_text(text)
@@ -131,22 +128,29 @@ def test_the_bundled_city_cannot_be_replaced(folder):
         assert cities()["madeup"].title == "Port Amber"
 
 
-def test_a_key_is_made_of_the_title(folder):
-    assert describe({**TABLE, "title": "Saint-Étienne, 2024"}, folder).key == "saint-tienne-2024"
-    assert describe({**TABLE, "key": "se"}, folder).key == "se"
-
-
 def test_a_local_file_comes_before_its_download(folder):
     assert cities()["great-britain"].file is None
     (folder / "gb_road_accidents.parquet").write_bytes(b"PAR1 damaged")
     city = cities()["great-britain"]
     assert city.present
-    with pytest.raises(InputError, match="could not be read as Parquet"):
-        city.load()
+    refuses("could not be read as Parquet", city.load)
 
 
-def test_where_files_are_looked_for(folder, monkeypatch):
-    assert folders() == [folder]
-    monkeypatch.delenv("EXPLORER_DATA")
-    root = Path(catalogue.__file__).resolve().parents[2]
-    assert folders()[0] == root / "data"
+# The catalogue of countries.
+
+
+def test_the_made_up_country_needs_no_file(monkeypatch, tmp_path):
+    monkeypatch.setenv("EXPLORER_DATA", str(tmp_path))
+    assert list(countries()) == ["nation"]
+    areas = find("nation").areas()
+    assert areas.levels == ("country", "region", "district")
+    assert len(areas) == 165
+    refuses("no country 'great-britain' here: choose one of nation", find, "great-britain")
+
+
+def test_great_britain_appears_with_both_its_files(real_data, monkeypatch):
+    files = [real_data(name) for name in ("gb_districts.parquet", "gb_road_accidents.parquet")]
+    monkeypatch.setenv("EXPLORER_DATA", str(files[0].parent))
+    known = find("great-britain")
+    assert np.bincount(known.areas().level).tolist() == [1, 3, 11, 380]
+    assert len(known.points()) == 140_029

@@ -1,22 +1,26 @@
 """A city gives its public grid without reading, and its counts when they are asked for."""
 
+import functools
+import hashlib
+import http.server
 import json
+import sys
+import threading
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 from pandas import read_csv
 
-from explorer.cities.city import City, _joined
-from explorer.cities.downloads import Download
-from explorer.errors import InputError
-from explorer.points.points import LONLAT, Points
+from explorer import InputError
+from explorer.cities.city import City
+from explorer.cities.downloads import Download, file_checksum, is_there
+from tests.refusals import refuses
 
 EXTENT = {"around": [10.0, 50.0], "size_km": 10}
 
 
-def table(tmp_path: Path) -> Path:
+def table(tmp_path):
     rng = np.random.default_rng(0)
     rows = [
         f"{x},{y},{u},{n}"
@@ -55,26 +59,14 @@ def test_points_and_counts_of_a_file(tmp_path):
     points, matrix = city.load()
     assert points is not None
     assert (len(points), matrix.total, matrix.shape) == (500, 500, (64, 64))
-    assert (points.name, matrix.grid.name, city.present, city.has_users) == (
-        "Town",
-        "Town",
-        True,
-        True,
-    )
-    said: list[float] = []
+    assert points.name == matrix.grid.name == "Town"
+    assert city.present
+    assert city.has_users
+    said = []
     _, bounded = city.load(32, contribution_bound=3, progress=said.append)
     assert (bounded.total, bounded.unit, bounded.contribution_bound) == (60, "user", 3)
     assert said == [1.0]
     assert city.load((5, 9))[1].shape == (5, 9)
-
-
-def test_weights_are_counted(tmp_path):
-    columns = {"lon": "a", "lat": "b", "weight": "n"}
-    city = City("k", "Town", extent=EXTENT, file=table(tmp_path), columns=columns)
-    points, matrix = city.load(8)
-    assert matrix.total == points.weight.sum()
-    with pytest.raises(InputError, match="needs to know the user"):
-        city.load(8, contribution_bound=2)
 
 
 def test_a_matrix_without_a_place(tmp_path):
@@ -91,22 +83,15 @@ def test_a_matrix_without_a_place(tmp_path):
     ]
     assert city.load(2)[1].total == 276
     for shape in (3, (8, 12)):
-        with pytest.raises(InputError, match="choose a whole fraction"):
-            city.load(shape)
-    with pytest.raises(InputError, match="leave out the bound"):
-        city.load(contribution_bound=2)
+        refuses("choose a whole fraction", city.load, shape)
+    refuses("leave out the bound", city.load, contribution_bound=2)
 
 
 @pytest.mark.parametrize(("saved", "said"), [
-    (np.zeros(5), "not a table of rows"),
-    (np.zeros((2, 2, 2)), "not a table of rows"),
-    (np.zeros((0, 4)), "1 or more"),
+    (np.zeros(5), "not a table of rows"), (np.zeros((0, 4)), "1 or more"),
     (np.full((2, 2), 0.5), "fractions"),
-    (np.full((2, 2), -1), "negative"),
-    (np.array([["a"]]), "not numbers"),
     (np.array([[None]]), "could not be read as a matrix"),
     (b"damaged", "could not be read as a matrix"),
-    (b"", "could not be read as a matrix"),
 ])  # fmt: skip
 def test_what_is_no_matrix_of_counts(tmp_path, saved, said):
     path = tmp_path / "m.npy"
@@ -136,34 +121,96 @@ def test_rows_of_place_and_number(tmp_path):
         City("k", "Town", extent=EXTENT, file=path).load(4)
 
 
-def test_downloads_are_put_together(tmp_path, monkeypatch):
+def test_downloads_are_put_together_with_their_weights_and_without_users(tmp_path, monkeypatch):
     monkeypatch.setenv("EXPLORER_CACHE", str(tmp_path))
     downloads = tuple(Download("http://127.0.0.1/", "git:0", f"{k}.csv") for k in range(2))
-    city = City("k", "Town", extent=EXTENT, downloads=downloads)
+    city = City("k", "Town", extent=EXTENT, downloads=downloads, columns={"weight": "n"})
     assert not city.present
     for k in range(2):
-        (tmp_path / f"{k}.csv").write_text(f"lat,lon\n50,{10 + k / 100}\n")
+        (tmp_path / f"{k}.csv").write_text(f"lat,lon,n,who\n50,{10 + k / 100},{5 + k},1\n")
     assert city.present
     points, matrix = city.load(4)
     assert points.x.tolist() == [10.0, 10.01]
-    assert (matrix.total, len(points.notes)) == (2, 1)
+    assert points.weight.tolist() == [5, 6]
+    assert matrix.total == 11
+    # One user of two files could pass a contribution bound twice.
+    refuses("across files", replace(city, columns={"user": "who"}).load, 4)
 
 
-def _part(**columns):
-    return Points(np.array([1.0, 2.0]), np.array([3.0, 4.0]), LONLAT, **columns)
+# Downloads are kept only if their checksum is right.
+
+CONTENT = b"lon,lat\n1,2\n"
+SHA256 = "sha256:" + hashlib.sha256(CONTENT).hexdigest()
 
 
-def test_files_of_one_city_keep_their_weights():
-    joined = _joined([_part(weight=np.array([5, 1])), _part(weight=np.array([7, 2]))], "two")
-    assert joined.weight.tolist() == [5, 1, 7, 2]
-    assert len(joined) == 4
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_: object):
+        """Say nothing."""
 
 
-@pytest.mark.parametrize(("parts", "words"), [
-    ([_part(weight=np.array([5, 1])), _part()], "Only some files"),
-    ([_part(user=np.array([0, 1])), _part(user=np.array([0, 0]))], "across files"),
-    ([_part(), replace(_part(), crs=None)], "different CRSs"),
-])  # fmt: skip
-def test_files_that_do_not_fit_together_are_refused(parts, words):
-    with pytest.raises(InputError, match=words):
-        _joined(parts, "two")
+@pytest.fixture
+def address(tmp_path):
+    """Serve one file from this computer."""
+    (tmp_path / "served").mkdir()
+    (tmp_path / "served" / "points.csv").write_bytes(CONTENT)
+    handler = functools.partial(Quiet, directory=str(tmp_path / "served"))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("EXPLORER_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def test_the_id_that_git_gives(tmp_path):
+    # The ids of nothing and of "hello world" with a line's end, as `git hash-object` prints them.
+    for content, known in [
+        (b"", "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"),
+        (b"hello world\n", "3b18e512dba79e4c8300dd08aeb37f8e728b8dad"),
+    ]:
+        (tmp_path / "f").write_bytes(content)
+        assert file_checksum(tmp_path / "f", "git") == f"git:{known}"
+    refuses("use sha256 or git", file_checksum, tmp_path / "f", "md5")
+
+
+@pytest.mark.parametrize("kind", ["sha256", "git"])
+def test_a_file_is_fetched_once(address, cache, tmp_path, kind):
+    checksum = file_checksum(tmp_path / "served" / "points.csv", kind)
+    download = Download(f"{address}/points.csv", checksum, "points.csv")
+    assert not is_there([download])
+    path = download.fetch()
+    assert path == cache / "points.csv"
+    assert path.read_bytes() == CONTENT
+    assert is_there([download])
+    (tmp_path / "served" / "points.csv").unlink()
+    assert download.fetch() == path
+
+
+def test_another_file_than_expected_is_not_kept(address, cache):
+    download = Download(f"{address}/points.csv", "sha256:" + 64 * "0", "points.csv")
+    refuses("checksum differs", download.fetch)
+    assert list(cache.iterdir()) == []
+
+
+def test_a_download_that_was_cut_off_does_not_count(address, cache):
+    cache.mkdir()
+    (cache / "points.csv.part").write_bytes(b"half")
+    assert Download(f"{address}/points.csv", SHA256, "points.csv").fetch().read_bytes() == CONTENT
+
+
+def test_no_connection_is_said(address, cache):
+    with pytest.raises(InputError, match="could not be downloaded"):
+        Download(f"{address}/missing.csv", SHA256, "missing.csv").fetch()
+    assert list(cache.iterdir()) == []
+
+
+def test_without_the_extra_the_sentence_names_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pooch", None)
+    with pytest.raises(InputError, match=r'pip install "dp-explorer\[download\]"'):
+        Download("http://127.0.0.1/points.csv", SHA256, "points.csv").fetch()

@@ -7,7 +7,7 @@ import pytest
 from explorer.cli import main
 from explorer.commands import audit, auditing
 from explorer.privacy.audit.audit import Finding
-from explorer.privacy.audit.branches import FILES, ROOT, Seen, branches_of
+from explorer.privacy.audit.branches import FILES, ROOT, branches_of
 from explorer.privacy.audit.promises import PAIRS, promise
 from explorer.privacy.audit.sources import NoiseFinding
 
@@ -53,7 +53,7 @@ def test_a_breach_ends_in_code_1_and_is_told(capsys, monkeypatch):
     assert "htf: the loss is 1.5 epsilon" in out
 
 
-def tried(key: str, **less: int) -> Finding:
+def tried(key, **less: int):
     """All that is promised of a mechanism, but for what is given."""
     return Finding(key, **({**promise(key)._asdict(), "largest": 1.0} | less))
 
@@ -68,9 +68,9 @@ def test_nothing_holds_on_less_than_is_promised(key):
     assert audit.verdict(Finding(key, 3, fault="somewhere"), nothing) == "BREACH"
 
 
-def whole(leave_out: int) -> audit.Audited:
+def whole(leave_out):
     """An audit of all that went through all branches but some of one file."""
-    seen: Seen = set().union(*map(branches_of, FILES))
+    seen = set().union(*map(branches_of, FILES))
     for each in sorted(branches_of("mechanisms/mosaic.py"))[:leave_out]:
         seen.discard(each)
     return audit.Audited([tried("ug")], [], {"ug": seen}, whole=True)
@@ -91,7 +91,7 @@ def test_nothing_holds_where_a_branch_was_left_out(capsys, monkeypatch):
     assert branch_stands_at(int(line[1]), line[2].split(".")[-1])
 
 
-def branch_stands_at(line: int, function: str) -> bool:
+def branch_stands_at(line, function):
     text = (ROOT / "mechanisms/mosaic.py").read_text().splitlines()
     begin = next(i for i, each in enumerate(text) if f"def {function}(" in each)
     return begin < line and re.search(r"\b(if|for|while|else|and|or)\b", text[line - 1]) is not None

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -15,20 +14,21 @@ from numba import njit
 from numba.extending import overload
 
 import explorer
+from explorer import Ledger, Release
 from explorer.cli import main
 from explorer.commands import COMMANDS, command
-from explorer.commands.paying import WAITS
-from explorer.privacy.ledger import Ledger
-from explorer.releases.release import Release
+from explorer.commands.paying import WAITS, Payment, saved_first
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULE = [sys.executable, "-m", "explorer"]
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+def program(*arguments, **settings):
+    """Run Python in a process of its own."""
     return subprocess.run(
-        [*MODULE, *arguments], cwd=ROOT, capture_output=True, text=True, check=False, timeout=120
-    )
+        [sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True, check=False,
+        timeout=120, env={**os.environ, **settings},
+    )  # fmt: skip
 
 
 def test_help_lists_every_command_and_loads_no_view_library():
@@ -38,9 +38,7 @@ def test_help_lists_every_command_and_loads_no_view_library():
         "finally: print(sorted({'panel', 'bokeh', 'holoviews', 'datashader', 'tqdm', 'opendp'}"
         " & set(sys.modules)))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    done = program("-c", code)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == "[]"
     for name in COMMANDS:
@@ -55,12 +53,8 @@ def test_every_command_has_help(name, capsys):
     assert f"usage: dp-explorer {name}" in capsys.readouterr().out
 
 
-def test_the_module_and_the_script_are_the_same_program():
-    assert run("--version").stdout.strip() == explorer.__version__
-    script = Path(sys.executable).with_name("dp-explorer")
-    if script.exists():
-        done = subprocess.run([script, "--version"], capture_output=True, text=True, check=True)
-        assert done.stdout.strip() == explorer.__version__
+def test_the_module_is_the_program():
+    assert program("-m", "explorer", "--version").stdout.strip() == explorer.__version__
 
 
 def test_without_a_command_help_is_shown(capsys):
@@ -68,21 +62,16 @@ def test_without_a_command_help_is_shown(capsys):
     assert "commands:" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["cities"], ["release", "--help"]])
-def test_a_setting_that_cannot_be_is_a_sentence_of_every_command(arguments):
-    done = subprocess.run(
-        [*MODULE, *arguments], cwd=ROOT, capture_output=True, text=True, check=False, timeout=120,
-        env={**os.environ, "EXPLORER_MAX_EPSILON": "abc"},
-    )  # fmt: skip
-    assert done.returncode == 2
-    assert done.stdout == ""
+def test_a_setting_that_cannot_be_is_a_sentence():
+    done = program("-m", "explorer", "cities", EXPLORER_MAX_EPSILON="abc")
+    assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
         "dp-explorer: EXPLORER_MAX_EPSILON is 'abc': set it to a number of 0.1 or more, or leave "
         "it.\n"
     )
 
 
-def booked_release(output: Path, side: int) -> tuple[subprocess.Popen[str], Ledger]:
+def booked_release(output, side):
     """A release that has been booked and whose noise is being drawn, cell by cell."""
     process = subprocess.Popen(
         [*MODULE, "release", "--city", "madeup", "--mechanism", "identity", "--epsilon", "1",
@@ -182,7 +171,7 @@ def test_an_interrupt_in_a_kernel_that_hands_an_array_back_is_one(monkeypatch, c
         handed_back(array, turns)
         took = time.monotonic() - begun
 
-    def hands_back(_arguments: object) -> None:
+    def hands_back(_arguments):
         usual = signal.signal(signal.SIGALRM, signal.getsignal(signal.SIGINT))
         try:
             signal.setitimer(signal.ITIMER_REAL, 0.05)
@@ -197,26 +186,26 @@ def test_an_interrupt_in_a_kernel_that_hands_an_array_back_is_one(monkeypatch, c
     assert capsys.readouterr().err == "dp-explorer: interrupted.\n"
 
 
-def interrupts_its_compilation() -> int:
+def interrupts_its_compilation():
     """Python's version of a function whose version for kernels interrupts numba."""
     return 0
 
 
 @overload(interrupts_its_compilation)
-def _typed() -> Callable[[], int]:
+def _typed():
     signal.raise_signal(signal.SIGINT)
     return lambda: 1
 
 
 @njit
-def calls_it() -> int:
+def calls_it():
     return interrupts_its_compilation()
 
 
 def test_no_command_is_interrupted_in_the_midst_of_a_compilation(monkeypatch, capsys):
     steps = []
 
-    def compiles(_arguments: object) -> None:
+    def compiles(_arguments):
         steps.append(calls_it())
         time.sleep(60)
         steps.append("went on")
@@ -243,3 +232,52 @@ def test_a_reader_that_has_seen_enough_is_no_error():
     err = process.stderr.read().decode()
     assert process.wait(60) == 0, err
     assert err == ""
+
+
+# A second Ctrl-C gives a booked release up, whenever it comes.
+
+
+def paid_and_drawn(interrupts=0):
+    """What was reached before the command was interrupted."""
+    reached, payment = [], Payment()
+
+    def drawn():
+        with saved_first(payment):
+            payment.book("a" * 64, 5, "htf")
+            for _ in range(interrupts):
+                signal.raise_signal(signal.SIGINT)
+            reached.append("drawn and saved")
+
+    with pytest.raises(KeyboardInterrupt):
+        drawn()
+    assert payment.booked
+    assert len(payment.rows()) == 1
+    return reached
+
+
+@pytest.mark.parametrize("while_writing", [1, 2])
+def test_an_interrupt_that_comes_while_the_ledger_writes(monkeypatch, while_writing):
+    write = Ledger.book
+
+    def interrupted(self, *args):
+        number = write(self, *args)
+        for _ in range(while_writing):
+            signal.raise_signal(signal.SIGINT)
+        return number
+
+    monkeypatch.setattr(Ledger, "book", interrupted)
+    assert paid_and_drawn() == (["drawn and saved"] if while_writing == 1 else [])
+
+
+def test_a_second_interrupt_while_the_first_is_answered(monkeypatch):
+    said = []
+
+    def hasty(_number, text):
+        said.append(text)
+        if len(said) == 1:
+            signal.raise_signal(signal.SIGINT)
+        return len(text)
+
+    monkeypatch.setattr("explorer.commands.paying.os.write", hasty)
+    assert paid_and_drawn(1) == []
+    assert len(said) == 1

@@ -6,14 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from explorer import HTF, FrequencyMatrix, Grid, Release, all_mechanisms
 from explorer.cities.catalogue import cities
 from explorer.commands import flags
 from explorer.commands.terminal import table
-from explorer.grid.grid import Grid
-from explorer.mechanisms import HTF, all_mechanisms, trip_mechanisms
-from explorer.points.matrix import FrequencyMatrix
+from explorer.mechanisms import trip_mechanisms
 from explorer.queries.files import read_rectangles
-from explorer.releases.release import Release
 from tests.commands.refusals import refusal
 
 GRID = Grid.around(-122.42, 37.77, 20_000, shape=64)

@@ -4,15 +4,15 @@ from pathlib import Path
 
 import geopandas
 import numpy as np
+import pandas as pd
 import pytest
+import shapely
 
+from explorer import UG, Grid, Points, Release, compare, exact, read_points
 from explorer.cities import nation
 from explorer.cli import main
-from explorer.grid.grid import Grid
 from explorer.points.counts_file import load_counts
 from explorer.points.partitions import counting, files
-from explorer.points.points import Points, read_points
-from explorer.releases.release import Release
 from tests.commands.refusals import refusal
 
 EXTENT = "--around -35 45 --size 640km --height-extent 880km --shape 64"
@@ -89,10 +89,11 @@ def test_a_gap_between_files_is_refused_or_insisted_on(run, capsys):
     run(f"{COUNT} --gaps --per record")
 
 
-def test_one_table_of_text_is_counted_while_it_is_read(tmp_path, run, monkeypatch):
-    points, path = nation.points(500), tmp_path / "points.csv"
-    lines = [f"{x!r},{y!r}" for x, y in zip(points.x.tolist(), points.y.tolist(), strict=True)]
-    path.write_text("\n".join(["lon,lat", *lines]))
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_table_is_counted_while_it_is_read(ending, tmp_path, run, monkeypatch):
+    points, path = nation.points(500), tmp_path / f"points.{ending}"
+    frame = pd.DataFrame({"lon": points.x, "lat": points.y})
+    frame.to_csv(path, index=False) if ending == "csv" else frame.to_parquet(path)
     expected = GRID.count(read_points(path)).counts
     monkeypatch.delattr(Points, "__init__")  # who held all points would make these
     run(f"count {path} {EXTENT} -o {tmp_path}/counts")
@@ -105,3 +106,64 @@ def test_the_nation_is_made_by_a_command(tmp_path, run):
     assert "2,000 made-up points" in run(line).out
     assert len(read_points(made / "part-00000.parquet", user="person")) == 2_000
     assert list(geopandas.read_file(file).columns[:3]) == ["country", "region", "district"]
+
+
+# Boxes and polygons of one's own: their true counts, and what mechanisms make of them.
+
+MINE = "my.csv --around 13.4 52.52 --size 8km --shape 64"
+BERLIN = Grid.around(13.4, 52.52, 8000, shape=64)
+BOXES = [shapely.box(-1000, -500, 1000, 2000), shapely.box(-3000, -3000, -500, 0)]
+
+
+@pytest.fixture
+def _boxes(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(3)
+    lon, lat = 13.4 + rng.normal(0, 0.02, 4000), 52.52 + rng.normal(0, 0.01, 4000)
+    pd.DataFrame({"lon": lon, "lat": lat}).to_csv("my.csv", index=False)
+    named = geopandas.GeoDataFrame({"name": ["mid", "west"]}, geometry=BOXES, crs=BERLIN.crs)
+    named.to_file("polys.gpkg")
+    bounds = named.bounds.set_axis(["x0", "y0", "x1", "y1"], axis=1)
+    bounds.assign(name=named.name).to_csv("boxes.csv", index=False)
+
+
+def cells(printed):
+    """Cells of the lines of a printed table, by their first."""
+    lines = [line.split() for line in printed.out.splitlines() if line.strip()]
+    return {cells[0]: cells[1:] for cells in lines}
+
+
+@pytest.mark.usefixtures("_boxes")
+def test_true_counts_of_boxes_and_polygons_of_points_and_of_kept_counts(run):
+    true = exact(BERLIN.count(read_points("my.csv")), [box.bounds for box in BOXES])
+    found = cells(run(f"count {MINE} --rectangles boxes.csv"))
+    assert [found[name][-1] for name in ("mid", "west")] == [f"{each:,.1f}" for each in true]
+    run(f"count {MINE} -o kept")
+    out, err = run("count kept.exact.parquet --polygons polys.gpkg")
+    assert f"mid   {true[0]:,.1f}" in out
+    assert "the curator's own" in err
+    asked = "--mechanisms ug --epsilon 1 --seeds 1 --jobs 1"
+    assert run(f"evaluate kept.exact.parquet {asked}").out == run(f"evaluate {MINE} {asked}").out
+
+
+@pytest.mark.usefixtures("_boxes")
+def test_mechanisms_on_boxes_of_ones_own(run):
+    asked = "--mechanisms ug,identity --epsilon 0.5 1 --seeds 2 --rectangles boxes.csv"
+    found = cells(run(f"evaluate {MINE} {asked} -o table.parquet"))
+    table = pd.read_parquet("table.parquet")
+    assert list(table.columns[:4]) == ["mechanism", "epsilon", "repeat", "box"]
+    assert len(table) == 2 * 2 * 2 * 2
+    assert set(table.box) == {"mid", "west"}
+    means = table.assign(error=table.error.abs()).groupby(["mechanism", "epsilon"]).error.mean()
+    assert found["ug"] == [f"{means['ug', e]:,.1f}" for e in (0.5, 1.0)]
+    matrix = BERLIN.count(read_points("my.csv"))
+    same = compare(matrix, [UG], [0.5], [BOXES[0].bounds], progress=False)
+    row = table[(table.mechanism == "ug") & (table.epsilon == 0.5) & (table.repeat == 0)].iloc[0]
+    assert row.private == pytest.approx(same.private[0])
+
+
+@pytest.mark.usefixtures("_boxes")
+def test_every_single_answer(run):
+    asked = "--mechanisms ug --epsilon 1 --seeds 1 --per-box --polygons polys.gpkg"
+    lines = run(f"evaluate {MINE} {asked}").out.splitlines()
+    assert [line.split()[3] for line in lines] == ["box", "mid", "west"]

@@ -5,10 +5,9 @@ import re
 import numpy as np
 import pytest
 
-from explorer import Areas, Country, CountryRelease, read_points, scan_points
+from explorer import Areas, Country, CountryRelease, Ledger, read_points, scan_points
 from explorer.cities import nation
 from explorer.cli import main
-from explorer.privacy.ledger import Ledger
 from explorer.releases.units import to_units
 from tests.commands.refusals import refusal, typed
 

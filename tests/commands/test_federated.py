@@ -6,9 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from explorer import Federated, Release
-from explorer.points.matrix import FrequencyMatrix
-from explorer.privacy.ledger import Ledger
+from explorer import Federated, FrequencyMatrix, Ledger, Release
 from tests.commands.refusals import refusal
 from tests.federated.town import town
 

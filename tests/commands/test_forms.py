@@ -15,17 +15,22 @@ import pandas as pd
 import pytest
 import shapely
 
-from explorer import Gravity, Grid, TripMatrix
+from explorer import (
+    UG,
+    Country,
+    Federated,
+    FrequencyMatrix,
+    Gravity,
+    Grid,
+    Ledger,
+    Release,
+    TripMatrix,
+    all_mechanisms,
+)
 from explorer.commands import COMMANDS
 from explorer.commands.completion import SHELLS
 from explorer.commands.flags import flag
-from explorer.country.mechanism import Country
-from explorer.federated.mechanism import Federated
-from explorer.mechanisms import UG, all_mechanisms
 from explorer.points.counts_file import load_counts, save_counts
-from explorer.points.matrix import FrequencyMatrix
-from explorer.privacy.ledger import Ledger
-from explorer.releases.release import Release
 from tests.commands.refusals import refusal
 from tests.country.nation import nation, people
 
@@ -143,12 +148,12 @@ def test_tables_are_printed_for_programs(run, form):
     assert frame("mechanisms htf").parameter.tolist()[:2] == ["epsilon", "height"]
     assert "madeup" in frame("cities").key.tolist()
     truth = frame(f"count kept.exact.parquet {BOXES}")
-    evaluate = "evaluate kept.exact.parquet --epsilon 1 --jobs 1 --mechanisms"
+    evaluate = "evaluate kept.exact.parquet --epsilon 1 --mechanisms"
     evaluated = frame(f"{evaluate} ug,ag --seeds 2 {BOXES}")
     assert len(evaluated) == 2 * 2 * 2
     of = evaluated[(evaluated.mechanism == "ug") & (evaluated["repeat"] == 0)]
     assert np.allclose(truth.EXACT, of.true, rtol=1e-12)
-    assert {"mechanism", "metric", "value"} <= set(frame(f"{evaluate} ug --seeds 1"))
+    assert {"mechanism", "metric", "value"} <= set(frame(f"{evaluate} ug --seeds 1 --jobs 1"))
 
 
 def test_points_and_boxes_come_on_standard_input(run, piped):

@@ -1,22 +1,18 @@
 """Every file that a command writes: no room and no right are one sentence, what is there stays."""
 
 import base64
-import json
 import os
 import pickle
-import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from explorer import Release
+from explorer import Ledger, Release
 from explorer.cli import main
-from explorer.privacy.ledger import Ledger
+from tests.commands.refusals import refusal
 
 PLACE = ["--around", "2.35", "48.85", "--size", "8km", "--shape", "64"]
 ENDINGS = ("csv", "json", "geojson", "txt", "parquet", "gpkg")
@@ -35,8 +31,11 @@ COMMANDS = [
 ]  # fmt: skip
 
 
-def made(folder: Path) -> None:
-    """What the commands read."""
+@pytest.fixture
+def folder(tmp_path_factory, monkeypatch):
+    """What the commands read, and the working directory."""
+    folder = tmp_path_factory.mktemp("files")
+    monkeypatch.chdir(folder)
     rng = np.random.default_rng(1)
     lon, lat = rng.normal(2.35, 0.01, (2, 400)), rng.normal(48.85, 0.01, (2, 400))
     pd.DataFrame({"lon": lon[0], "lat": lat[0]}).to_csv(folder / "points.csv", index=False)
@@ -47,68 +46,45 @@ def made(folder: Path) -> None:
         "west,south,east,north,name\n" + "".join(f"0,0,{n},900,box {n}\n" for n in range(1, 99))
     )
     (folder / "screen.yaml").write_text("scenario: 1\ncity: madeup\nside: 256\n")
-
-
-# Each command as it is, then with room for 100 bytes: exit code and last line of what it said.
-_NO_ROOM = """
-import contextlib, io, json, os, resource, sys
-from pathlib import Path
-from explorer.cli import main
-from tests.commands.test_no_room import COMMANDS, made
-
-os.chdir(sys.argv[1])
-made(Path())
-assert main([*COMMANDS[1][:-1], "a.parquet"]) == 0
-unlimited = resource.getrlimit(resource.RLIMIT_FSIZE)
-told = []
-for command in COMMANDS:
-    file = Path(command[-1])
-    assert main(command) == 0, command
-    before, there = file.read_bytes(), sorted(os.listdir())
-    assert len(before) > 100, command
-    again = ["--overwrite"]
-    if command[0] == "cities":  # which replaces nothing
-        again, before = [], None
-        file.unlink()
-        there.remove(file.name)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (100, unlimited[1]))
-    said = io.StringIO()
-    try:
-        with contextlib.redirect_stderr(said):
-            code = main([*command, *again])
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, unlimited)
-    if Path("table.runs").exists():
-        Path("table.runs").rmdir()  # of runs that are finished: none is, and no half of one
-    found = file.read_bytes() if file.exists() else None
-    left = sorted(set(os.listdir()) ^ set(there)), found == before
-    told.append([command, code, said.getvalue().strip().splitlines()[-1], left])
-Path("told.json").write_text(json.dumps(told))
-"""
+    assert main([*COMMANDS[1][:-1], "a.parquet"]) == 0
+    return folder
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of a process")
-def test_without_room_every_command_says_so_and_its_older_file_stays(tmp_path):
-    asked = [sys.executable, "-c", _NO_ROOM, str(tmp_path)]
-    done = subprocess.run(
-        asked,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-        cwd=Path(__file__).resolve().parents[2],
-    )
-    assert done.returncode == 0, done.stderr
-    told = json.loads((tmp_path / "told.json").read_text())
-    assert len(told) == len(COMMANDS)
-    for command, code, said, left in told:
-        assert (code, left) == (2, [[], True]), command
-        assert "could not be written" in said, said
-        assert said.startswith("dp-explorer: "), said
+def test_without_room_every_command_says_so_and_its_older_file_stays(folder, capsys):
+    """Each command as it is, then with room for 100 bytes."""
+    import resource
+
+    unlimited = resource.getrlimit(resource.RLIMIT_FSIZE)
+    for command in COMMANDS:
+        assert main(command) == 0, command
+        file = folder / command[-1]
+        before, again = file.read_bytes(), ["--overwrite"]
+        assert len(before) > 100, command
+        if command[0] == "cities":  # which replaces nothing
+            file.unlink()
+            before, again = None, []
+        there = {path.name for path in folder.iterdir()}
+        capsys.readouterr()
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, unlimited[1]))
+        try:
+            code = main([*command, *again])
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, unlimited)
+        if (folder / "table.runs").exists():
+            (
+                folder / "table.runs"
+            ).rmdir()  # of runs that are finished: none is, and no half of one
+        said = capsys.readouterr().err.strip().splitlines()[-1]
+        assert code == 2, command
+        assert said.startswith("dp-explorer: ")
+        assert "could not be written" in said
+        assert {path.name for path in folder.iterdir()} == there, command
+        assert (file.read_bytes() if file.exists() else None) == before, command
 
 
 @contextmanager
-def read_only(folder: Path) -> Iterator[None]:
+def read_only(folder):
     """A folder in which nothing can be written, not even by root."""
     if os.geteuid() == 0:
         # To root no other folder is closed: the system itself says what lies in this one.
@@ -122,40 +98,31 @@ def read_only(folder: Path) -> Iterator[None]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="users, permissions and /sys")
-def test_a_read_only_folder_is_one_sentence(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    made(tmp_path)
-    assert main([*COMMANDS[1][:-1], "a.parquet"]) == 0
-    with read_only(tmp_path / "closed"):
+def test_a_read_only_folder_is_one_sentence(folder, capsys):
+    with read_only(folder / "closed"):
         capsys.readouterr()
         for command in COMMANDS:
             assert main([*command[:-1], f"closed/{command[-1]}"]) == 2, command
-            said = capsys.readouterr().err.strip().splitlines()
-            assert "cannot be written to" in said[-1] or "could not be written" in said[-1]
-            assert len(said) == 1, said
+            (said,) = capsys.readouterr().err.strip().splitlines()
+            assert "cannot be written to" in said or "could not be written" in said
 
 
 def test_a_release_that_is_drawn_while_its_ledger_is_lost_is_saved_and_said(
-    tmp_path, monkeypatch, capsys
+    folder, monkeypatch, run, capsys
 ):
-    monkeypatch.chdir(tmp_path)
-    made(tmp_path)
-    book, ledger = Ledger.book, tmp_path / "ledger.sqlite3"
+    book, ledger = Ledger.book, Ledger().path
 
-    def booked(self: Ledger, *spend: object) -> int:
-        number = book(self, *spend)  # type: ignore[arg-type]
+    def booked(self, *spend):
+        number = book(self, *spend)
         ledger.write_bytes(b"")
         return number
 
     monkeypatch.setattr(Ledger, "book", booked)
-    command = ["release", "points.csv", *PLACE, "--epsilon", "1", "-o"]
-    assert main([*command, "map.parquet"]) == 0
-    said = capsys.readouterr()
-    assert "Ledger: booked; it cannot be read now" in said.out
-    assert (tmp_path / "map.parquet").is_file()
-    assert main([*command, "other.parquet"]) == 2
-    assert "it was emptied" in capsys.readouterr().err
-    assert not (tmp_path / "other.parquet").exists()
+    line = f"release points.csv {' '.join(PLACE)} --epsilon 1 -o"
+    assert "Ledger: booked; it cannot be read now" in run(f"{line} map.parquet").out
+    assert (folder / "map.parquet").is_file()
+    assert "it was emptied" in refusal(capsys, *f"{line} other.parquet".split())
+    assert not (folder / "other.parquet").exists()
 
 
 # Exact counts, each of them a number that stands nowhere else.
@@ -163,7 +130,7 @@ def test_a_release_that_is_drawn_while_its_ledger_is_lost_is_saved_and_said(
 CANARIES = np.random.default_rng(1848).permutation(np.arange(64)) * 7_919_003 + 1_234_567_891
 
 
-def forms(number: int) -> list[bytes]:
+def forms(number):
     """What a number may look like in a file: text, binary, and binary as text."""
     texts = [f"{number}", f"{number:,}", f"{number:,}".replace(",", "\u202f"), f"{number:.6e}"]
     binary = [
@@ -179,7 +146,7 @@ def forms(number: int) -> list[bytes]:
     return [text.encode() for text in texts] + binary[: 5 if number < 2**31 else 3] + coded
 
 
-def search(content: bytes, where: str) -> None:
+def search(content, where):
     for number in (*CANARIES.tolist(), int(CANARIES.sum())):
         for form in forms(number):
             assert form not in content, f"{number} as {form!r} in {where}"
@@ -199,65 +166,46 @@ def test_the_search_finds_every_form():
             search(content, "here")
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="limits of a process")
-def test_no_exact_count_is_in_what_commands_print_log_or_leave(tmp_path):
+def test_no_exact_count_is_in_what_commands_print_log_or_leave(tmp_path, monkeypatch, capfd):
     """Points with weights: cells of 8 x 8 whose counts are the canaries."""
+    monkeypatch.chdir(tmp_path)
     centres = (np.arange(8) + 0.5 - 4) * 1000
     x, y = (each.ravel() for each in np.meshgrid(centres, centres))
-    where = {"x": x, "y": y, "n": CANARIES}
-    frame = pd.DataFrame(where)
-    frame.to_csv(tmp_path / "weights.csv", index=False)
+    frame = pd.DataFrame({"x": x, "y": y, "n": CANARIES})
+    frame.to_csv("weights.csv", index=False)
     # One row is out of range, one is no number: sentences about them hold no value.
     bad = pd.concat([frame, pd.DataFrame({"x": ["1234567891x"], "y": [0], "n": [1_234_567_891]})])
-    bad.to_csv(tmp_path / "bad.csv", index=False)
+    bad.to_csv("bad.csv", index=False)
+    (tmp_path / "boxes.csv").write_text("west,south,east,north,name\n-4000,-4000,4000,4000,all\n")
     space = tmp_path / "tmp"
     space.mkdir()
-    place = ["--bounds", "-4000", "-4000", "4000", "4000", "--crs-grid", "EPSG:32631",
-             "--shape", "8"]  # fmt: skip
-    columns = ["--lon", "x", "--lat", "y", "--weight", "n", "--crs", "EPSG:32631"]
-    epsilon = ["--epsilon", "0.000001", "--mechanism", "identity"]
-    draw = [*place, *columns, *epsilon]
-    session = [
-        (0, ["release", "weights.csv", *draw, "-o", "map.parquet"]),
-        (2, ["release", "weights.csv", *draw, "-o", "map.parquet"]),
-        (2, ["release", "weights.csv", *draw, "-o", "nowhere/map.parquet"]),
-        (None, ["release", "bad.csv", *draw, "-o", "bad.parquet"]),
-        (0, ["count", "weights.csv", *place, *columns, "-o", "counts.exact.parquet"]),
-        (0, ["info", "counts.exact.parquet"]),
-        (0, ["info", "map.parquet"]),
-        (0, ["answer", "map.parquet", "--rectangles", "boxes.csv", "-o", "answers.csv"]),
-        (2, ["release", "counts.exact.parquet", *epsilon[:1], "9", "-o", "over.parquet"]),
-    ]
-    (tmp_path / "boxes.csv").write_text("west,south,east,north,name\n-4000,-4000,4000,4000,all\n")
-    settings = {
-        **os.environ,
-        "TMPDIR": str(space),
-        "EXPLORER_CACHE": str(tmp_path / "cache"),
-        "EXPLORER_LEDGER": str(tmp_path / "ledger.sqlite3"),
-        "EXPLORER_EPSILON_CAP": "1",
-        "PYTHONPATH": str(Path(__file__).resolve().parents[2]),
-    }
-    code = (
-        "import json, sys; from explorer.cli import main\n"
-        "for wanted, command in json.loads(sys.argv[1]):\n"
-        "    code = main(command); assert wanted in (None, code), (command, code)\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code, json.dumps(session)],
-        capture_output=True, timeout=300, check=False, cwd=tmp_path, env=settings,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr.decode()
-    search(done.stdout, "what was printed")
-    search(done.stderr, "what was said")
+    monkeypatch.setattr("tempfile.tempdir", str(space))
+    monkeypatch.setenv("EXPLORER_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("EXPLORER_EPSILON_CAP", "1")
+    draw = "--bounds -4000 -4000 4000 4000 --crs-grid EPSG:32631 --shape 8 --lon x --lat y"
+    draw += " --weight n --crs EPSG:32631"
+    epsilon = "--epsilon 0.000001 --mechanism identity"
+    for code, line in (
+        (0, f"release weights.csv {draw} {epsilon} -o map.parquet"),
+        (2, f"release weights.csv {draw} {epsilon} -o map.parquet"),
+        (2, f"release weights.csv {draw} {epsilon} -o nowhere/map.parquet"),
+        (2, f"release bad.csv {draw} {epsilon} -o bad.parquet"),
+        (0, f"count weights.csv {draw} -o counts.exact.parquet"),
+        (0, "info counts.exact.parquet"),
+        (0, "info map.parquet"),
+        (0, "answer map.parquet --rectangles boxes.csv -o answers.csv"),
+        (2, "release counts.exact.parquet --epsilon 9 -o over.parquet"),
+    ):
+        assert main(line.split()) == code, line
+    out, err = capfd.readouterr()
+    search(out.encode(), "what was printed")
+    search(err.encode(), "what was said")
     assert len(list(tmp_path.glob("*.exact.parquet"))) == 1
-    looked = 0
-    for path in tmp_path.rglob("*"):
-        mine = path.name in ("weights.csv", "bad.csv") or ".exact." in path.name
-        if path.is_file() and not mine:
-            looked += 1
-            search(path.read_bytes(), str(path))
-    assert looked >= 4
+    mine = ("weights.csv", "bad.csv", "counts.exact.parquet")
+    files = [path for path in tmp_path.rglob("*") if path.is_file() and path.name not in mine]
+    assert len(files) >= 4
+    for path in files:
+        search(path.read_bytes(), str(path))
     assert list(space.iterdir()) == []
     # Unpacked, too.
-    release = Release.load(tmp_path / "map.parquet")
-    search(pickle.dumps(release), "the release")
+    search(pickle.dumps(Release.load("map.parquet")), "the release")

@@ -6,7 +6,6 @@ import json
 import shutil
 import subprocess
 import sys
-from contextlib import redirect_stdout
 from hashlib import sha256
 from pathlib import Path
 
@@ -14,19 +13,20 @@ import numpy as np
 import pytest
 import yaml
 
+from explorer import Ledger, Release
 from explorer.cli import main
 from explorer.privacy.drawn import DrawnReleases
-from explorer.privacy.ledger import Ledger
+from explorer.publish import directory
 from explorer.publish.checks import checked
 from explorer.publish.names import REQUIRED, SIGNATURE
-from explorer.releases.release import Release
 from tests.commands.refusals import refusal
 from tests.publish.folders import ABOUT
 
 ROOT = Path(__file__).resolve().parents[2]
 N = 4_711
-HERE = ["--around", "-122.42", "37.77", "--size", "20km", "--shape", "32"]
-DRAW = [*HERE, "--mechanism", "quadtree", "--epsilon", "0.5"]
+DRAW = "riders.csv --around -122.42 37.77 --size 20km --shape 32 --mechanism quadtree --epsilon 0.5"
+PUBLISH = f"publish {DRAW}"
+WANTED = f"{PUBLISH} --about about.yaml -o out"
 
 
 @pytest.fixture(autouse=True)
@@ -37,77 +37,56 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
-def inputs(folder: Path) -> None:
-    rng = np.random.default_rng(1)
-    places = rng.normal([-122.42, 37.77], 0.02, (N, 2))
+def inputs(folder):
+    places = np.random.default_rng(1).normal([-122.42, 37.77], 0.02, (N, 2))
     lines = [f"{lon:.6f},{lat:.6f}" for lon, lat in places]
     (folder / "riders.csv").write_text("\n".join(["lon,lat", *lines]) + "\n")
     (folder / "about.yaml").write_text(yaml.safe_dump(ABOUT.facts()))
 
 
-def publish(*more: str, code: int = 0) -> None:
-    assert main(["publish", "riders.csv", *DRAW, *more]) == code
-
-
-def rows() -> list[dict[str, str]]:
+@pytest.fixture
+def rows(run):
     """The lines of `dp-explorer ledger --format csv`."""
-    out = io.StringIO()
-    with redirect_stdout(out):
-        assert main(["ledger", "--format", "csv"]) == 0
-    return list(csv.DictReader(io.StringIO(out.getvalue())))
+    return lambda: list(csv.DictReader(io.StringIO(run("ledger --format csv").out)))
 
 
-def test_what_is_published_holds_and_is_booked_once(capsys):
-    publish("--about", "about.yaml", "-o", "out")
-    out, err = capsys.readouterr()
-    assert "Published as out." in out
-    assert "Signed with the key" in out
-    assert str(N) not in out + err
-    assert f"{N:,}" not in out + err
+def manifest(folder):
+    return json.loads(Path(f"{folder}/manifest.json").read_bytes())
+
+
+def test_what_is_published_holds_and_is_booked_once(run):
+    printed = run(WANTED)
+    assert "Published as out." in printed.out
+    assert "Signed with the key" in printed.out
+    assert str(N) not in "".join(printed).replace(",", "")
     assert {path.name for path in Path("out").iterdir()} == {*REQUIRED, SIGNATURE}
-    assert main(["verify", "out"]) == 0
-    assert "The folder holds." in capsys.readouterr().out
+    assert "The folder holds." in run("verify out").out
     (row,) = Ledger().rows()
     assert (row.population, row.units) == ("riders", 5 * 10**11)
-    booking = json.loads(Path("out/manifest.json").read_bytes())["booking"]
+    booking = manifest("out")["booking"]
     assert (booking["population"], booking["time"]) == ("riders", row.time)
     assert row.dataset not in Path("out/manifest.json").read_text()
     assert str(row.token) not in Path("out/manifest.json").read_text()
 
 
-def test_what_a_person_says_is_asked_once(capsys):
-    said = refusal(capsys, "publish", "riders.csv", *DRAW, "-o", "out")
-    assert "curator (who publishes it" in said
-    assert Ledger().rows() == []
-    publish("--about", "about.yaml", "-o", "out")
-    publish("-o", "again", "--title", "Another title")
-    titles = [
-        json.loads(Path(f"{each}/manifest.json").read_bytes())["title"] for each in ("out", "again")
-    ]
-    assert titles == [ABOUT.title, "Another title"]
+def test_what_a_person_says_is_asked_once_and_boxes_stand_in_the_report(run):
+    run(WANTED)
+    Path("boxes.csv").write_text("name,x0,y0,x1,y1\nOld town,-3000,-3000,2000,1000\n")
+    run(f"{PUBLISH} -o again --title Another --boxes boxes.csv")
+    assert [manifest(each)["title"] for each in ("out", "again")] == [ABOUT.title, "Another"]
     # The second is another draw, and says what the first one cost.
     assert len(Ledger().rows()) == 2
-    spent = json.loads(Path("again/manifest.json").read_bytes())["booking"]["spent_before"]
-    assert spent == 5 * 10**11
-
-
-def test_boxes_of_a_persons_own_stand_in_the_report():
-    Path("boxes.csv").write_text("name,x0,y0,x1,y1\nOld town,-3000,-3000,2000,1000\n")
-    publish("--about", "about.yaml", "-o", "out", "--boxes", "boxes.csv")
-    release = Release.load("out/release.parquet")
-    value = release.answer([[-3000, -3000, 2000, 1000]]).value[0]
-    text = Path("out/report.html").read_text()
+    assert manifest("again")["booking"]["spent_before"] == 5 * 10**11
+    value = Release.load("again/release.parquet").answer([[-3000, -3000, 2000, 1000]]).value[0]
+    text = Path("again/report.html").read_text()
     assert "Old town" in text
     assert f"{value:,.0f}" in text
 
 
-def test_a_changed_folder_has_exit_code_one_and_what_is_none_two(capsys):
-    publish("--about", "about.yaml", "-o", "out")
-    capsys.readouterr()
-    assert main(["publish", "--public-key"]) == 0
-    Path("public.pem").write_text(capsys.readouterr().out)
-    assert main(["verify", "out", "--key", "public.pem"]) == 0
-    capsys.readouterr()
+def test_a_changed_folder_has_exit_code_one_and_what_is_none_two(run, capsys):
+    run(WANTED)
+    Path("public.pem").write_text(run("publish --public-key").out)
+    run("verify out --key public.pem")
     with Path("out/leaves.csv").open("a") as file:
         file.write("9\n")
     with pytest.raises(SystemExit) as ended:
@@ -115,21 +94,16 @@ def test_a_changed_folder_has_exit_code_one_and_what_is_none_two(capsys):
     assert ended.value.code == 1
     said = json.loads(capsys.readouterr().out)
     assert not said["holds"]
-    assert [each["name"] for each in said["checks"] if not each["holds"]] == [
-        "leaves.csv",
-        "contents",
-    ]
-    assert "manifest.json" in refusal(capsys, "verify", ".")
-    assert "nowhere" in refusal(capsys, "verify", "nowhere")
+    broken = [each["name"] for each in said["checks"] if not each["holds"]]
+    assert broken == ["leaves.csv", "contents"]
     assert "public key" in refusal(capsys, "verify", "out", "--key", "riders.csv")
 
 
-def test_the_ledger_says_what_was_spent_for_which_file(monkeypatch, capsys):
+def test_the_ledger_says_what_was_spent_for_which_file(run, rows, monkeypatch):
     monkeypatch.setenv("EXPLORER_EPSILON_CAP", "2")
-    publish("--about", "about.yaml", "-o", "out")
-    assert main(["release", "riders.csv", *DRAW, "-o", "map.parquet"]) == 0
+    run(WANTED)
+    run(f"release {DRAW} -o map.parquet")
     Ledger(population="others").book("k", 10**11, "htf")
-    capsys.readouterr()
     found = rows()
     assert [row["population"] for row in found] == ["riders", "riders", "others"]
     assert [row["file"] for row in found] == ["out", "map.parquet", ""]
@@ -137,17 +111,13 @@ def test_the_ledger_says_what_was_spent_for_which_file(monkeypatch, capsys):
     assert [float(row["epsilon"]) for row in found] == [0.5, 0.5, 0.1]
     sums = [(float(row["population_spent"]), float(row["population_left"])) for row in found]
     assert sums == [(1.0, 1.0), (1.0, 1.0), (0.1, 1.9)]
-    assert found[0]["sha256"] == sha256(Path("out/release.parquet").read_bytes()).hexdigest()
-    assert found[1]["sha256"] == sha256(Path("map.parquet").read_bytes()).hexdigest()
-    assert main(["ledger", "--format", "json", "--population", "Riders"]) == 0
-    (only,) = json.loads(capsys.readouterr().out)
+    for row, file in zip(found, ("out/release.parquet", "map.parquet"), strict=False):
+        assert row["sha256"] == sha256(Path(file).read_bytes()).hexdigest()
+    (only,) = json.loads(run("ledger --format json --population Riders").out)
     assert (only["spent"], only["left"]) == (1.0, 1.0)
-    assert main(["ledger"]) == 0
-    table = capsys.readouterr().out
+    table = run("ledger").out
     assert "no cap" not in table
-    for each in (str(N), f"{N:,}"):
-        assert each not in table
-    assert "nothing on the population" in refusal(capsys, "ledger", "--population", "nobody")
+    assert str(N) not in table.replace(",", "")
 
 
 # Each moment at which the process may be killed, in a child of its own; libraries load once.
@@ -217,7 +187,6 @@ MOMENTS = {
     "before the folder has its name": "kept",
     "with the folder, not noted": "published",
 }
-WANTED = ["publish", "riders.csv", *DRAW, "--about", "about.yaml", "-o", "out"]
 
 
 @pytest.fixture(scope="module")
@@ -225,7 +194,7 @@ def killed(tmp_path_factory):
     """A folder for each moment, as the process left it that was killed then."""
     base = tmp_path_factory.mktemp("killed")
     inputs(base)
-    run = [sys.executable, "-c", _KILLED, str(base), *WANTED]
+    run = [sys.executable, "-c", _KILLED, str(base), *WANTED.split()]
     done = subprocess.run(run, capture_output=True, text=True, check=False, cwd=ROOT, timeout=300)
     assert done.stdout.splitlines() == list(MOMENTS), done.stderr
     return base
@@ -233,7 +202,9 @@ def killed(tmp_path_factory):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="forks of Linux")
 @pytest.mark.parametrize("number", range(len(MOMENTS)), ids=list(MOMENTS))
-def test_a_process_that_is_killed_loses_budget_at_most(number, killed, monkeypatch, capsys):
+def test_a_process_that_is_killed_loses_budget_at_most(
+    number, killed, run, rows, monkeypatch, capsys
+):
     monkeypatch.chdir(killed / str(number))
     monkeypatch.setenv("EXPLORER_LEDGER", str(killed / str(number) / "ledger.sqlite3"))
     left = list(MOMENTS.values())[number]
@@ -246,17 +217,14 @@ def test_a_process_that_is_killed_loses_budget_at_most(number, killed, monkeypat
     kept = DrawnReleases(Ledger().path)
     before = kept.path(str(booked[0])).read_bytes() if left in ("kept", "published") else b""
 
-    capsys.readouterr()
     if left == "lost":
-        assert main(WANTED) == 2
-        assert "did not come to its end" in capsys.readouterr().err
+        assert "did not come to its end" in refusal(capsys, *WANTED.split())
         assert not Path("out").exists()
         assert len(Ledger().rows()) == 1
-        assert main([*WANTED, "--draw-again"]) == 0
+        run(f"{WANTED} --draw-again")
         assert len(Ledger().rows()) == 2
     else:
-        assert main(WANTED) == 0
-        out, err = capsys.readouterr()
+        out, err = run(WANTED)
         assert len(Ledger().rows()) == 1
         assert ("nothing more is spent" in err) == (left == "kept")
         assert ("nothing was drawn" in out) == (left == "published")
@@ -272,20 +240,16 @@ def test_a_process_that_is_killed_loses_budget_at_most(number, killed, monkeypat
     assert sorted(seen) == ["ledger.about", "ledger.drawn", "out"]
 
 
-def test_no_room_for_the_folder_keeps_what_was_drawn(monkeypatch, capsys):
-    from explorer.publish import directory
-
-    def full(*_: object) -> None:
+def test_no_room_for_the_folder_keeps_what_was_drawn(run, capsys, monkeypatch):
+    def full(*_):
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:
         patched.setattr(directory, "manifest_of", full)
-        publish("--about", "about.yaml", "-o", "out", code=2)
-    assert "No space left" in capsys.readouterr().err
+        assert "No space left" in refusal(capsys, *WANTED.split())
     assert not Path("out").exists()
     assert [p for p in Path().iterdir() if p.name.startswith(".part")] == []
-    publish("-o", "out")
-    assert "nothing more is spent" in capsys.readouterr().err
+    assert "nothing more is spent" in run(f"{PUBLISH} -o out").err
     assert len(Ledger().rows()) == 1
 
 
@@ -295,42 +259,36 @@ OLD = ROOT / "tests" / "golden" / "ledger-2"
 
 
 def test_an_older_folder_is_said_to_tell_too_much_and_is_published_anew_for_nothing(
-    here, capsys, monkeypatch
+    here, run, rows, monkeypatch
 ):
     shutil.copytree(OLD, here / "old")
     monkeypatch.setenv("EXPLORER_LEDGER", str(here / "old" / "ledger.sqlite3"))
     monkeypatch.setenv("EXPLORER_EPSILON_CAP", "0.1")
-    assert main(["verify", "old/two"]) == 0
-    said = capsys.readouterr().out
+    said = run("verify old/two").out
     assert "publish --again DIR" in said
     assert "The folder holds." in said
     before = rows()
-    assert main(["publish", "--again", "old/two", "-o", "new", "--licence", "CC0"]) == 0
-    assert "nothing was drawn or spent" in capsys.readouterr().out
+    again = run("publish --again old/two -o new --licence CC0")
+    assert "nothing was drawn or spent" in again.out
     now = rows()
     assert [row["epsilon"] for row in now] == [row["epsilon"] for row in before]
     assert [row["file"] for row in now if row["state"] == "saved"] == ["one", "new"]
-    assert main(["verify", "new"]) == 0
-    assert "--again" not in capsys.readouterr().out
-    old, new = (json.loads(Path(f"{at}/manifest.json").read_bytes()) for at in ("old/two", "new"))
+    assert "--again" not in run("verify new").out
+    old, new = manifest("old/two"), manifest("new")
     assert old["booking"].pop("row") != new["booking"].pop("row")
     assert (new["booking"], new["release"]) == (old["booking"], old["release"])
     assert new["about"] == {**old["about"], "licence": "CC0"}
     # A new one is published anew as well.
-    assert main(["publish", "--again", "new", "-o", "newer"]) == 0
+    run("publish --again new -o newer")
 
 
-@pytest.mark.parametrize(("more", "words"), [
-    (["-o", "new"], "EXPLORER_LEDGER"),
-    (["-o", "new", "--epsilon", "1"], "leave it out"),
-    ([], "name it with -o"),
-    (["-o", "old"], "exists already"),
-])  # fmt: skip
-def test_what_cannot_be_published_anew_is_said(here, capsys, more, words):
+def test_what_cannot_be_published_anew_is_said(here, capsys):
     """Here the ledger is another one."""
     shutil.copytree(OLD / "two", here / "old")
-    assert words in refusal(capsys, "publish", "--again", "old", *more)
+    for more, words in (("-o new", "EXPLORER_LEDGER"), ("-o new --epsilon 1", "leave it out"),
+                        ("", "name it with -o"), ("-o old", "exists already")):  # fmt: skip
+        assert words in refusal(capsys, "publish", "--again", "old", *more.split())
     assert Ledger().rows() == []
     (here / "old" / "leaves.csv").write_text("9")
-    assert main(["publish", "--again", "old", "-o", "new"]) == 2
-    assert "is not what was published" in capsys.readouterr().err
+    said = refusal(capsys, *["publish", "--again", "old", "-o", "new"])
+    assert "is not what was published" in said

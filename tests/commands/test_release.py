@@ -10,15 +10,11 @@ import numpy as np
 import pytest
 import shapely
 
+from explorer import HTF, Grid, InputError, Ledger, Release, all_mechanisms, read_points
 from explorer.cli import main
 from explorer.commands import flags
-from explorer.errors import InputError
-from explorer.grid.grid import Grid
-from explorer.mechanisms import HTF, all_mechanisms, duration
-from explorer.points.points import read_points
+from explorer.mechanisms import duration
 from explorer.privacy import bars
-from explorer.privacy.ledger import Ledger
-from explorer.releases.release import Release
 from explorer.releases.units import to_units
 from tests.commands.refusals import refusal, typed
 

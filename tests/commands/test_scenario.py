@@ -1,12 +1,14 @@
 """dp-explorer scenario, and the scenario that the server begins with."""
 
+import io
 import json
 
 import pytest
 
+from explorer import InputError
 from explorer.app import server as app_server
+from explorer.app.work.passwords import read_passwords
 from explorer.cli import main
-from explorer.errors import InputError
 from explorer.scenario import Scenario, to_python
 
 ONE = Scenario(side=256, mechanisms=[{"ug": {"grid_size": 5}}], epsilon=0.25, seed=3)
@@ -23,7 +25,7 @@ def test_it_prints_a_script_that_runs(file, capsys):
     assert main(["scenario", file]) == 0
     text = capsys.readouterr().out
     assert text == to_python(ONE)
-    names: dict = {}
+    names = {}
     exec(text, names)
     assert names["release"].n_leaves == 25
 
@@ -58,7 +60,7 @@ def test_it_saves_a_notebook_and_replaces_nothing_unasked(file, tmp_path, capsys
 
 
 def test_serve_hands_the_scenario_to_the_server(file, monkeypatch, capsys):
-    asked: dict = {}
+    asked = {}
     monkeypatch.setattr(app_server, "serve", lambda **how: asked.update(how))
     assert main(["serve", "--scenario", file, "--no-open"]) == 0
     assert asked["scenario"] == ONE
@@ -75,3 +77,43 @@ def test_the_server_begins_on_the_page_of_the_scenario():
         app_server.serve(scenario=Scenario(city="atlantis"), **how)
     with pytest.raises(InputError, match="lesson 'none', which is not here"):
         app_server.serve(scenario=Scenario(page="learn", lesson="none"), **how)
+
+
+# A line for the file of passwords: it holds the hash alone, and lets in who typed it.
+
+
+def test_a_line_lets_in_who_knows_the_password(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO("a secret: with spaces \nmore\n"))
+    assert main(["password", "ada"]) == 0
+    said = capsys.readouterr()
+    assert "secret" not in said.out + said.err
+    path = tmp_path / "people"
+    path.write_text(said.out)
+    path.chmod(0o600)
+    assert read_passwords(path).right("ada", "a secret: with spaces ")
+
+
+@pytest.mark.parametrize(
+    ("name", "typed", "sentence"),
+    [("ada lovelace", "x\n", "not a name"), ("ada", "\n", "empty"), ("ada", "", "empty")],
+)
+def test_what_is_none_is_refused(name, typed, sentence, capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO(typed))
+    assert main(["password", name]) == 2
+    said = capsys.readouterr()
+    assert sentence in said.err
+    assert said.out == ""
+
+
+def test_on_a_terminal_it_is_typed_twice_and_not_shown(capsys, monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    typed = ["one", "another", "same", "same"]
+    monkeypatch.setattr("sys.stdin", Terminal())
+    monkeypatch.setattr("getpass.getpass", lambda _asked: typed.pop(0))
+    assert main(["password", "ada"]) == 2
+    assert "two passwords" in capsys.readouterr().err
+    assert main(["password", "ada"]) == 0
+    assert capsys.readouterr().out.startswith("ada:scrypt:")

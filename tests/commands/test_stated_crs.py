@@ -12,12 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 from shapely.geometry import Point, box
 
-from explorer import UG, Areas, Grid, exact, read_points, read_trips
+from explorer import UG, Areas, Grid, InputError, Release, exact, read_points, read_trips
 from explorer.cli import main
-from explorer.errors import InputError
 from explorer.points.counts_file import save_counts
-from explorer.releases.release import Release
 from tests.commands.refusals import refusal
+from tests.refusals import refuses
 
 UTM, BRITISH = "EPSG:25833", "EPSG:27700"
 GRID = Grid.around(13.4, 52.5, "40km", shape=64)
@@ -270,8 +269,7 @@ def test_polygons_in_degrees_that_are_called_metres(release, run, capsys):
         line = f"{command} --polygons shapes.gpkg"
         assert "--crs-polygons 4326" in refusal(capsys, *line.split())
         assert first_values(run(f"{line} --crs-polygons 4326").out)[0] > 5
-    with pytest.raises(InputError, match="crs=4326"):
-        release.answer(wrong)
+    refuses("crs=4326", release.answer, wrong)
     np.testing.assert_allclose(release.answer(wrong, crs=4326).value, release.answer(shapes).value)
 
 
@@ -290,8 +288,7 @@ def test_a_boundary_and_areas_in_metres(run, capsys):
     expected = Grid.from_boundary(shapes).bounds
     found = Grid.from_boundary("limits.geojson", boundary_crs=UTM).bounds
     assert found == pytest.approx(expected)
-    with pytest.raises(InputError, match="boundary_crs="):
-        Grid.from_boundary("limits.geojson")
+    refuses("boundary_crs=", Grid.from_boundary, "limits.geojson")
 
     country = "country points.geojson --areas limits.geojson --levels name --epsilon 1 --preview 1"
     country += " --inside none --per record"

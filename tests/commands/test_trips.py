@@ -8,15 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from explorer import EUG, Gravity, Grid, Ledger, Release, TripDomain, read_trips
 from explorer.cli import main
 from explorer.commands import flags
-from explorer.grid.grid import Grid
-from explorer.grid.places import TripDomain
-from explorer.mechanisms import EUG, Gravity, trip_mechanisms
-from explorer.privacy.ledger import Ledger
-from explorer.releases.release import Release
+from explorer.mechanisms import trip_mechanisms
 from explorer.releases.units import to_units
-from explorer.trips.trips import read_trips
 
 LON, LAT, N = -122.42, 37.77, 4_711
 AROUND = "--around -122.42 37.77 --size 20km"

@@ -4,8 +4,7 @@ import geopandas
 import numpy as np
 import shapely
 
-from explorer import Points
-from explorer.grid.areas.areas import Areas
+from explorer import Areas, Points
 
 CRS = "+proj=laea +lat_0=50 +lon_0=10 +datum=WGS84 +units=m +no_defs"
 

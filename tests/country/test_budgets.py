@@ -14,7 +14,7 @@ from explorer.grid.areas.people import People
 from explorer.releases.units import to_units
 
 
-def regular(counts: list[int]) -> tuple[np.ndarray, np.ndarray]:
+def regular(counts):
     """Parents and levels of a tree with so many nodes a level, as even as whole numbers allow."""
     parent, level, start = [-1], [0], 0
     for number, (above, here) in enumerate(itertools.pairwise(counts), 1):
@@ -25,7 +25,7 @@ def regular(counts: list[int]) -> tuple[np.ndarray, np.ndarray]:
     return np.array(parent), np.array(level)
 
 
-def every(parent, level) -> People:
+def every(parent, level):
     """All nodes on their own, only children too: what a paper writes down."""
     own = np.arange(len(parent))
     return People(parent, np.ones_like(parent), level, own, own)
@@ -106,7 +106,7 @@ def test_the_optimum_of_single_nodes_is_one():
     )
     weights = np.array([1, 3, 1, 2, 1, 1, 5, 1, 1, 1.0])
 
-    def error(logits) -> float:
+    def error(logits):
         taken = np.where(tree.is_leaf, 1.0, 1 / (1 + np.exp(-logits)))
         left, e = np.ones(len(tree)), np.empty(len(tree))
         for v, p in enumerate(tree.parent):

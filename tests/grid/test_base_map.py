@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 import shapely
 
-from explorer import InputError
+from explorer import Grid
 from explorer.grid.base_map import MOST_CORNERS, BaseMap
-from explorer.grid.grid import Grid
+from tests.refusals import refuses
 
 GRID = Grid.around(10.0, 50.0, 10_000, shape=16)
 
 
-def frame(**columns: Any) -> geopandas.GeoDataFrame:
+def frame(**columns: Any):
     """A coast through the middle, a park, two places, and one far away; in degrees."""
     shapes = [
         shapely.LineString([(9.0, 50.0), (11.0, 50.0)]),
@@ -28,7 +28,7 @@ def frame(**columns: Any) -> geopandas.GeoDataFrame:
     return geopandas.GeoDataFrame(columns, geometry=shapes, crs="EPSG:4326")
 
 
-def named() -> geopandas.GeoDataFrame:
+def named():
     return frame(
         name=["the coast", "a park", "Suburb", "City", "Elsewhere", "", None],
         kind=["water", "park", None, "nonsense", "place", "road", "road"],
@@ -72,20 +72,6 @@ def test_on_a_grid_it_is_cut_projected_and_has_no_bends_that_nobody_sees(tmp_pat
     assert coast.length == pytest.approx(10_000, rel=1e-3)
 
 
-def test_a_matrix_without_a_place_has_none_and_places_that_a_projection_lacks_are_left_out():
-    base = BaseMap([shapely.LineString([(9.99, 50), (10.01, 50)])], ["road"])
-    assert base.on(Grid.cells((4, 4))).empty
-    assert not base.on(GRID).empty
-    everywhere = BaseMap(
-        [shapely.LineString([(0, -91), (400, 95)])],
-        ["road"],
-        ["Pole"],
-        np.array([[0.0, 95.0]]),
-        ["place"],
-    )
-    assert everywhere.on(GRID).empty
-
-
 def test_a_browser_gets_so_many_corners_and_those_of_the_longest_lines():
     rng = np.random.default_rng(5)
     lines = [
@@ -113,5 +99,4 @@ def test_a_browser_gets_so_many_corners_and_those_of_the_longest_lines():
 def test_a_bad_file_is_refused_in_one_sentence(tmp_path, made, said):
     path = tmp_path / "x.geojson"
     made(path)
-    with pytest.raises(InputError, match=said):
-        BaseMap.read(path)
+    refuses(said, BaseMap.read, path)

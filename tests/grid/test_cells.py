@@ -1,22 +1,22 @@
-"""The cell of every place is pyproj's, place by place, for every kind of extent."""
-
-import pickle
+"""The cell of every place is pyproj's; patches are as exact as they say; CRS are checked."""
 
 import numpy as np
 import pyarrow.parquet as pq
-import pyproj
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from explorer import Grid
 from explorer.grid.cells import CellFinder
-from explorer.grid.grid import Grid
 from explorer.grid.patches import FEW, MANY
-from explorer.grid.projection import LONLAT, as_crs, transform
+from explorer.grid.projection import LONLAT, as_crs, box_in, equal_area_crs, metric_crs, transform
 from tests.helpers import around
+from tests.refusals import refuses
 
 STEP = 2**20
 
 
-def found(finder: CellFinder, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+def found(finder, x, y):
     """Row-major cell of each place, -1 outside."""
     rows, cols = finder.grid.shape
     cell = np.full(x.size, -1)
@@ -32,7 +32,7 @@ def found(finder: CellFinder, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return cell
 
 
-def projected(grid: Grid, crs: pyproj.CRS, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+def projected(grid, crs, x, y):
     """The same by pyproj and plain arithmetic."""
     assert grid.crs is not None
     x, y = transform(crs, grid.crs, x, y)
@@ -45,7 +45,7 @@ def projected(grid: Grid, crs: pyproj.CRS, x: np.ndarray, y: np.ndarray) -> np.n
     return cell
 
 
-def assert_equal(grid: Grid, pieces: int, x: np.ndarray, y: np.ndarray) -> None:
+def assert_equal(grid, pieces, x, y):
     finder = CellFinder(grid, LONLAT)
     assert finder.patches.coefficients.shape[0] == pieces
     for start in range(0, x.size, STEP):
@@ -54,7 +54,7 @@ def assert_equal(grid: Grid, pieces: int, x: np.ndarray, y: np.ndarray) -> None:
         assert np.array_equal(mine, true)
 
 
-def on_edges(grid: Grid, n: int) -> tuple[np.ndarray, np.ndarray]:
+def on_edges(grid, n):
     """Degrees of places on edges of cells, as far as rounding lets them be there."""
     rng = np.random.default_rng(6)
     rows, cols = grid.shape
@@ -124,15 +124,6 @@ def test_metres_cells_and_few_places_are_not_fitted():
     assert np.array_equal(found(finder, x, y), projected(grid, as_crs(3857), x, y))
 
 
-def test_a_finder_that_was_sent_elsewhere_finds_the_same():
-    grid = Grid.around(10.0, 50.0, 20e3, shape=64)
-    points = around(grid, 50_000)
-    finder = CellFinder(grid, LONLAT)
-    cells = found(finder, points.x, points.y)
-    sent = pickle.loads(pickle.dumps(finder))
-    assert np.array_equal(found(sent, points.x, points.y), cells)
-
-
 def test_every_point_of_san_francisco(real_data):
     table = pq.read_table(real_data("sf_cabspotting_points.parquet"), columns=["lon", "lat"])
     lon, lat = (table[name].to_numpy().astype(float) for name in ("lon", "lat"))
@@ -144,3 +135,46 @@ def test_ten_million_places_of_great_britain():
     lon, lat = rng.uniform(-8.7, 2.1, 10_000_000), rng.uniform(49.8, 60.9, 10_000_000)
     lon[::1000] = -2.5
     assert_equal(Grid.around(-2.5, 55.2, 720e3, 1240e3, shape=1024), MANY, lon, lat)
+
+
+# Patches are as exact as they say, and there are none where they would not be.
+
+
+# CRS are checked with a sentence, and a box is held by its box in another CRS.
+
+
+def test_a_grid_needs_a_projected_crs_in_metres():
+    assert metric_crs(27700).to_epsg() == 27700
+    for crs, said in [
+        ("EPSG:4326", "not measured in metres"),
+        ("EPSG:2263", "US survey foot"),
+        ("nonsense", "not a known CRS"),
+        (object(), "not a known CRS"),
+    ]:
+        refuses(said, metric_crs, crs)
+
+
+def test_a_crs_without_a_way_to_degrees_is_refused():
+    local = as_crs(
+        'ENGCRS["site",EDATUM["site"],CS[Cartesian,2],AXIS["x",east],AXIS["y",north],'
+        'LENGTHUNIT["metre",1]]'
+    )
+    refuses("no way from", transform, local, LONLAT, 0.0, 0.0)
+
+
+@given(
+    lon=st.floats(-180, 180),
+    lat=st.floats(-89, 89),
+    size=st.floats(100, 3e6),
+    u=st.floats(0, 1),
+    v=st.floats(0, 1),
+)
+def test_a_box_in_degrees_holds_every_place_of_the_extent(lon, lat, size, u, v):
+    crs = equal_area_crs(lon, lat)
+    box = box_in((-size / 2, -size / 2, size / 2, size / 2), crs, LONLAT)
+    x, y = transform(crs, LONLAT, (u - 0.5) * size, (v - 0.5) * size)
+    if box is None:
+        return  # around a pole there may be none: then nothing is cropped
+    west, south, east, north = box
+    assert south <= y[0] <= north
+    assert (x[0] - west) % 360.0 <= (east - west) % 360.0 or east - west >= 360.0

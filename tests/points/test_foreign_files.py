@@ -1,5 +1,6 @@
 """A file opens no other file and fetches nothing, whatever it says and however it is called."""
 
+import io
 import json
 import sqlite3
 import threading
@@ -8,36 +9,28 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import geopandas
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pyogrio
 import pytest
-from shapely.geometry import Point, box
+import shapely
+from shapely.geometry import Point
 
+from explorer import InputError, read_points
 from explorer.app.curator.upload import read_upload
-from explorer.errors import InputError
+from explorer.grid.areas.foreign import foreign_areas
 from explorer.grid.boundary import boundary_bounds
 from explorer.grid.geojson import Features
 from explorer.points.foreign import foreign_points
-from explorer.points.points import read_points
+from tests.refusals import refuses
 
 #: One of each kind of ending, which says no more than whether content without a signature is text.
 ENDINGS = (".csv", ".txt", ".parquet", ".json", ".gpkg", ".kml", ".zip", ".xlsx")
 #: What is read, by the names of the drivers that can write it.
-OWN = {
-    *(
-        "GPKG",
-        "GeoJSON",
-        "GeoJSONSeq",
-        "JSONFG",
-        "CSV",
-        "FlatGeobuf",
-        "KML",
-        "LIBKML",
-        "GPX",
-        "SQLite",
-        "XLSX",
-    ),
-    "ODS",
-}
+OWN = set(
+    "GPKG GeoJSON GeoJSONSeq JSONFG CSV FlatGeobuf KML LIBKML GPX SQLite XLSX ODS".split()  # noqa: SIM905
+)
 POINTS = geopandas.GeoDataFrame({"n": [1, 2]}, geometry=[Point(1, 2), Point(3, 4)], crs=4326)
 
 
@@ -52,17 +45,17 @@ def canary(tmp_path):
 @pytest.fixture
 def address():
     """An address, and the requests that have arrived there."""
-    asked: list[str] = []
+    asked = []
 
     class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
+        def do_GET(self):
             asked.append(self.path)
             self.send_response(404)
             self.end_headers()
 
         do_HEAD = do_POST = do_GET
 
-        def log_message(self, *_: object) -> None:
+        def log_message(self, *_: object):
             pass
 
     server = HTTPServer(("127.0.0.1", 0), Handler)
@@ -74,7 +67,7 @@ def address():
     server.server_close()
 
 
-def disguises(path: str) -> dict[str, str]:
+def disguises(path):
     """Documents that make some driver of GDAL read ``path``, a file or an address."""
     pipeline = f"gdal vector pipeline ! read {path} ! write --output-format=stream streamed_dataset"
     algorithm = {"type": "gdal_streamed_alg", "command_line": pipeline}
@@ -121,7 +114,7 @@ def test_no_disguise_reads_a_file_or_fetches_an_address(ending, canary, address,
     assert asked == []
 
 
-def heads(path: str) -> dict[str, str]:
+def heads(path):
     """What files of the drivers that only read, or that ask a service, may begin with."""
     link = f"<SrcDataSource>{path}</SrcDataSource>"
     return {
@@ -157,7 +150,7 @@ def heads(path: str) -> dict[str, str]:
     }
 
 
-def written(folder: Path) -> dict[str, Path]:
+def written(folder):
     """A file of two points by every driver that can write one."""
     found = {}
     for driver, may in pyogrio.list_drivers(write=True).items():
@@ -187,7 +180,7 @@ def test_a_file_of_no_driver_opens_anything_under_any_ending(canary, address, tm
     sent |= {d: f"{d}:{url}".encode() for d in pyogrio.list_drivers() if d not in known}
     assert len(known) > 40
     secret = {(1.0, 2.0), (3.0, 4.0)}
-    said: set[str] = set()
+    said = set()
     for name, content in sent.items():
         # A reader opens a file of its own by content alone: that is no other file's.
         own = name in OWN
@@ -205,12 +198,12 @@ def test_a_file_of_no_driver_opens_anything_under_any_ending(canary, address, tm
 def test_gdal_is_asked_for_two_formats_alone(tmp_path, monkeypatch):
     files = written(tmp_path)
     assert {"GPKG", "GeoJSON", "SQLite", "KML", "GML"} <= set(files), sorted(files)
-    asked: list[str] = []
-    asked_files: list[bytes] = []
+    asked = []
+    asked_files = []
     for name in ("list_layers", "read_info", "read_dataframe"):
         plain = getattr(pyogrio, name)
 
-        def noted(path: str, *rest: object, plain=plain, **more: object) -> object:
+        def noted(path, *rest: object, plain=plain, **more: object):
             content = path if isinstance(path, bytes) else Path(path).read_bytes()
             asked.append(content[:16].decode("latin1"))
             asked_files.append(content)
@@ -250,10 +243,8 @@ def test_a_package_that_computes_its_tables_is_refused(sql, tmp_path):
     with closing(sqlite3.connect(path)) as opened, opened:
         opened.execute(sql)
     for source in (path, path.read_bytes()):
-        with pytest.raises(InputError, match="computed when they are read"):
-            read_points(source)
-    with pytest.raises(InputError, match="computed when they are read"):
-        boundary_bounds(path)
+        refuses("computed when they are read", read_points, source)
+    refuses("computed when they are read", boundary_bounds, path)
 
 
 @pytest.mark.parametrize("sql", [
@@ -270,8 +261,7 @@ def test_no_written_schema_hides_what_computes_a_table(sql, tmp_path):
         opened.execute("PRAGMA writable_schema = ON")
         name = "rtree_x" if "rtree_x" in sql else "other"
         opened.execute("INSERT INTO sqlite_master VALUES ('table', ?, ?, 0, ?)", (name, name, sql))
-    with pytest.raises(InputError, match="computed when they are read"):
-        read_points(path)
+    refuses("computed when they are read", read_points, path)
 
 
 @pytest.mark.parametrize("layer", ["points", "2020--2021", "places (old)", "virtual", "a /* b"])
@@ -285,10 +275,7 @@ def test_a_package_with_any_layer_name_and_more_indexes_opens(layer, tmp_path):
 
 
 @pytest.mark.parametrize("document", [
-    "",
-    "{",
-    '{"type": "FeatureCollection"',
-    '{"type": "FeatureCollection", "features": [',
+    "", "{", '{"type": "FeatureCollection"', '{"type": "FeatureCollection", "features": [',
     '{"type": "FeatureCollection", "features": [] }{',
     '{"type": "FeatureCollection", "features": [],}',
     '{"type": "FeatureCollection", "features": ' + "[" * 100_000,
@@ -313,20 +300,6 @@ def test_what_is_no_json_is_refused_in_a_sentence(document):
 def test_json_of_another_kind_is_named_for_what_it_is(document, said):
     with pytest.raises(InputError, match=said):
         list(Features(document.encode()))
-
-
-def test_features_of_every_kind_of_document():
-    point = {"type": "Point", "coordinates": [1.5, 2.5]}
-    feature = {"type": "Feature", "geometry": point, "properties": {"who": "a"}}
-    for document in (
-        point,
-        feature,
-        {"features": [feature], "type": "FeatureCollection"},
-        {"type": "FeatureCollection", "crs": None, "name": "n", "features": [feature]},
-    ):
-        (found,) = Features(json.dumps(document, indent=1).encode("utf-8-sig"))
-        assert found["geometry"] == point
-    assert read_points(json.dumps(feature).encode(), user="who").x.tolist() == [1.5]
 
 
 def test_older_files_name_their_crs():
@@ -362,14 +335,99 @@ def test_places_that_are_none_and_columns_of_every_kind():
     assert points.user[0] == points.user[1]
     for odd in ({"type": "Point"}, {"type": "Point", "coordinates": ["a", "b"]}, 5, {}):
         collection["features"][0]["geometry"] = odd
-        with pytest.raises(InputError, match="it may be damaged"):
-            read_points(json.dumps(collection).encode())
+        refuses("it may be damaged", read_points, json.dumps(collection).encode())
 
 
-def test_a_boundary_keeps_the_crs_of_its_file(tmp_path):
-    path = tmp_path / "b.geojson"
-    square = geopandas.GeoDataFrame(geometry=[box(5e5, 1.5e5, 6e5, 2e5)], crs=27700)
-    path.write_text(square.to_json())
-    bounds, crs = boundary_bounds(path, square.crs)
-    assert bounds == pytest.approx((5e5, 1.5e5, 6e5, 2e5))
-    assert crs.to_epsg() == 27700
+# Files that unpack to much more than they are: refused in a sentence, and in little memory.
+
+MB = 2**20
+
+
+def parquet(table, **how: object):
+    made = io.BytesIO()
+    pq.write_table(table, made, compression="zstd", **how)
+    return made.getvalue()
+
+
+def geo(shapes):
+    """A table of WKB that says nothing of its kinds."""
+    about = {"version": "1.0.0", "primary_column": "geometry"}
+    about["columns"] = {"geometry": {"encoding": "WKB", "geometry_types": []}}
+    table = pa.table(
+        {"geometry": shapes if isinstance(shapes, pa.Array) else pa.array(shapes, pa.binary())}
+    )
+    return table.replace_schema_metadata({"geo": json.dumps(about)})
+
+
+def lines():
+    """300 rows of one line of 3.2 MB, behind points, in 200 kB."""
+    shapes = [Point(1, 2), shapely.linestrings(np.zeros((200_000, 2)))]
+    number = np.repeat([0, 1], [100, 300]).astype(np.int32)
+    different = pa.array(shapely.to_wkb(shapes), pa.binary())
+    table = geo(pa.DictionaryArray.from_arrays(number, different))
+    made = io.BytesIO()
+    how = {"store_schema": False, "dictionary_pagesize_limit": 10**7}
+    with pq.ParquetWriter(made, table.schema, **how) as writer:
+        writer.write_table(table)
+        writer.add_key_value_metadata({"geo": table.schema.metadata[b"geo"].decode()})
+    return made.getvalue()
+
+
+def features():
+    rows = (
+        {"type": "Feature", "geometry": {"type": "Point", "coordinates": [1, 2]}, "properties": p}
+        for p in ({f"field {n}": n} for n in range(20_000))
+    )
+    return json.dumps({"type": "FeatureCollection", "features": list(rows)}).encode()
+
+
+def columns():
+    one = pa.array([1.0])
+    return parquet(pa.table({f"column {n}": one for n in range(20_000)}))
+
+
+def header():
+    return b",".join(b"c%d" % n for n in range(2_000_000)) + b"\n" + b"1," * 1_999_999 + b"1\n"
+
+
+BOMBS = {
+    "lines": (lines, "points.parquet", 200_000, "shapes of kind LineString", 60),
+    "features": (features, "points.geojson", 4 * MB, "more than 1,000 columns", 60),
+    "columns": (columns, "points.parquet", 8 * MB, "more than 1,000 columns", 160),
+    "header": (header, "points.csv", 30 * MB, "columns, 1,000 at most", 60),
+    "cell": (
+        lambda: b"lon,lat\n1," + b"2" * 100 * MB + b"\n",
+        *("points.csv", 101 * MB, "line 2 is longer than 16 MB", 190),
+    ),
+    "quote": (
+        lambda: b'lon,lat\n1,"' + b"2,3\n" * 25 * MB,
+        *("points.csv", 101 * MB, "line 2 is longer than 16 MB", 250),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_file_that_unpacks_is_refused_in_little_memory(name):
+    make, called, most, sentence, peak = BOMBS[name]
+    content = make()
+    assert len(content) < most
+    ends = []
+    refuses(sentence, foreign_points, content, called, {}, 20_000_000, ended=ends.append)
+    assert ends[0].why == ""
+    # Beyond the file itself and what every reader takes to begin with.
+    assert ends[0].peak < len(content) + peak * MB, f"{ends[0].peak / MB:.0f} MB"
+
+
+def test_boundaries_of_that_kind_are_held_to_the_limit_too():
+    refuses("1,000 columns", foreign_areas, features(), ["name"])
+    refuses("no column 'name'", foreign_areas, lines(), ["name"])
+
+
+def test_a_large_file_is_read_within_the_limits():
+    rng = np.random.default_rng(0)
+    shapes = geopandas.points_from_xy(*rng.normal(size=(2, 200_000)))
+    content = parquet(geo(list(shapely.to_wkb(np.asarray(shapes)))))
+    ends = []
+    points = foreign_points(content, "a.parquet", {}, 20_000_000, ended=ends.append)
+    assert len(points) == 200_000
+    assert ends[0].peak < 150 * MB

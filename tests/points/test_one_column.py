@@ -2,8 +2,6 @@
 
 import io
 import json
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -15,12 +13,12 @@ import pyarrow.parquet as pq
 import pytest
 import shapely
 
-from explorer import Grid, read_points, read_trips, scan_points
-from explorer.errors import InputError
+from explorer import Grid, InputError, read_points, read_trips, scan_points
 from explorer.grid.boundary import boundary_bounds
 from explorer.grid.geojson import Features
 from explorer.points.reading import as_points
 from explorer.queries.files import read_rectangles
+from tests.refusals import refuses
 
 LON, LAT = [13.4, 13.45, 13.5], [52.5, 52.55, 52.6]
 DEGREES = geopandas.GeoDataFrame(
@@ -32,19 +30,19 @@ WRAPPED = METRIC.set_geometry([shapely.MultiPoint([point]) for point in METRIC.g
 GRID = Grid.around(13.441, 52.557, "40km", shape=8)
 
 
-def parquet(table: pa.Table, **how: Any) -> bytes:
+def parquet(table, **how: Any):
     file = io.BytesIO()
     pq.write_table(table, file, **how)
     return file.getvalue()
 
 
-def saved(frame: geopandas.GeoDataFrame, **how: Any) -> bytes:
+def saved(frame, **how: Any):
     file = io.BytesIO()
     frame.to_parquet(file, **how)
     return file.getvalue()
 
 
-def described_by_arrow_alone(content: bytes, kind: pa.DataType | None = None) -> bytes:
+def described_by_arrow_alone(content, kind=None):
     """What Polars makes of GeoParquet: the schema of Arrow holds the CRS, `geo` is gone."""
     table = pq.read_table(io.BytesIO(content)).replace_schema_metadata(None)
     if kind is not None:
@@ -57,11 +55,11 @@ def described_by_arrow_alone(content: bytes, kind: pa.DataType | None = None) ->
 class Wkb(pa.ExtensionType):
     """With it PyArrow writes Parquet's own types."""
 
-    def __init__(self, about: bytes = b"{}") -> None:
+    def __init__(self, about=b"{}"):
         self._about = about
         super().__init__(pa.binary(), "geoarrow.wkb")
 
-    def __arrow_ext_serialize__(self) -> bytes:
+    def __arrow_ext_serialize__(self):
         return self._about
 
     @classmethod
@@ -69,7 +67,7 @@ class Wkb(pa.ExtensionType):
         return cls(about)
 
 
-def native(frame: geopandas.GeoDataFrame, about: dict[str, Any]) -> bytes:
+def native(frame, about):
     """Parquet with the type GEOMETRY or GEOGRAPHY, and nothing beside it."""
     pa.register_extension_type(Wkb())
     try:
@@ -82,7 +80,7 @@ def native(frame: geopandas.GeoDataFrame, about: dict[str, Any]) -> bytes:
         pa.unregister_extension_type("geoarrow.wkb")
 
 
-def by_duckdb(folder: Path, version: str) -> bytes:
+def by_duckdb(folder, version):
     path = folder / "duck.parquet"
     points = ", ".join(f"('POINT ({x} {y})'::GEOMETRY)" for x, y in zip(LON, LAT, strict=True))
     duckdb.sql(
@@ -92,42 +90,33 @@ def by_duckdb(folder: Path, version: str) -> bytes:
     return path.read_bytes()
 
 
-def arrow(frame: geopandas.GeoDataFrame, **how: Any) -> pa.Table:
+def arrow(frame, **how):
     return pa.table(frame.to_arrow(**how))
 
 
-def wkb(frame: geopandas.GeoDataFrame, srid: int = 0) -> list[bytes]:
-    shapes = frame.geometry.to_numpy()
-    if srid:
-        return shapely.to_wkb(shapely.set_srid(shapes, srid), include_srid=True).tolist()
-    return shapely.to_wkb(shapes).tolist()
+def wkb(frame, srid=0):
+    shapes = shapely.set_srid(frame.geometry.to_numpy(), srid)
+    return shapely.to_wkb(shapes, include_srid=bool(srid)).tolist()
 
 
-PROJJSON = METRIC.crs.to_json_dict()
-#: By name, what makes a file; the third says whether its places are in metres.
-FILES: dict[str, Callable[[Path], bytes]] = {
+ARRAYS = {"geometry_encoding": "geoarrow"}
+NESTED = {**ARRAYS, "schema_version": "1.1.0"}
+#: By name, what makes a file of it in a folder.
+FILES = {
     "GeoParquet": lambda _: saved(DEGREES),
     "GeoParquet 1.1 with covering": lambda _: saved(METRIC, write_covering_bbox=True),
-    "GeoParquet, encoding point": lambda _: saved(
-        METRIC, geometry_encoding="geoarrow", schema_version="1.1.0"
-    ),
+    "GeoParquet, encoding point": lambda _: saved(METRIC, **NESTED),
     "GeoParquet of MultiPoints": lambda _: saved(WRAPPED),
-    "GeoParquet, encoding multipoint": lambda _: saved(
-        WRAPPED, geometry_encoding="geoarrow", schema_version="1.1.0"
-    ),
+    "GeoParquet, encoding multipoint": lambda _: saved(WRAPPED, **NESTED),
     "re-saved by Polars": lambda _: described_by_arrow_alone(saved(METRIC), pa.large_binary()),
-    "re-saved by Polars, structs": lambda _: described_by_arrow_alone(
-        saved(METRIC, geometry_encoding="geoarrow", schema_version="1.1.0")
-    ),
+    "re-saved by Polars, structs": lambda _: described_by_arrow_alone(saved(METRIC, **NESTED)),
     "GeoArrow, WKB": lambda _: parquet(arrow(METRIC)),
-    "GeoArrow, structs": lambda _: parquet(
-        arrow(METRIC, geometry_encoding="geoarrow", interleaved=False)
-    ),
-    "GeoArrow, interleaved": lambda _: parquet(arrow(METRIC, geometry_encoding="geoarrow")),
+    "GeoArrow, structs": lambda _: parquet(arrow(METRIC, **ARRAYS, interleaved=False)),
+    "GeoArrow, interleaved": lambda _: parquet(arrow(METRIC, **ARRAYS)),
     "GEOMETRY without a CRS": lambda _: native(DEGREES, {}),
     "GEOMETRY, code": lambda _: native(METRIC, {"crs": "EPSG:25833"}),
     "GEOMETRY, SRID": lambda _: native(METRIC, {"crs": "25833", "crs_type": "srid"}),
-    "GEOMETRY, PROJJSON": lambda _: native(METRIC, {"crs": PROJJSON}),
+    "GEOMETRY, PROJJSON": lambda _: native(METRIC, {"crs": METRIC.crs.to_json_dict()}),
     "GEOGRAPHY": lambda _: native(DEGREES, {"edges": "spherical"}),
     "DuckDB, no geo": lambda folder: by_duckdb(folder, "NONE"),
     "DuckDB, version 1": lambda folder: by_duckdb(folder, "V1"),
@@ -141,21 +130,24 @@ FILES: dict[str, Callable[[Path], bytes]] = {
 }
 
 
+def assert_placed(points):
+    placed = geopandas.points_from_xy(points.x, points.y, crs=points.crs).to_crs(4326)
+    assert np.allclose(placed.x, LON, atol=1e-6)
+    assert np.allclose(placed.y, LAT, atol=1e-6)
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_parquet_in_any_encoding_is_read_and_scanned(name, tmp_path):
-    content = FILES[name](tmp_path)
-    path = tmp_path / "points.parquet"
+    content, path = FILES[name](tmp_path), tmp_path / "points.parquet"
     path.write_bytes(content)
-    for points in (read_points(content), read_points(path)):
-        placed = geopandas.points_from_xy(points.x, points.y, crs=points.crs).to_crs(4326)
-        assert np.allclose(placed.x, LON, atol=1e-6)
-        assert np.allclose(placed.y, LAT, atol=1e-6)
+    assert_placed(read_points(content))
+    assert_placed(read_points(path))
     matrix, _ = scan_points(path).count(GRID)
     assert matrix.total == 3
     assert (matrix.counts == GRID.count(read_points(DEGREES)).counts).all()
 
 
-def pairs(text: str) -> list[str]:
+def pairs(text):
     return [text.format(x=x, y=y) for x, y in zip(LON, LAT, strict=True)]
 
 
@@ -194,9 +186,7 @@ def test_texts_of_places_are_read_from_every_table(name, kind):
         "CSV": lambda: pd.DataFrame(columns).to_csv(index=False).encode(),
     }[kind]()
     points = read_points(source)
-    placed = geopandas.points_from_xy(points.x, points.y, crs=points.crs).to_crs(4326)
-    assert np.allclose(placed.x, LON, atol=1e-6)
-    assert np.allclose(placed.y, LAT, atol=1e-6)
+    assert_placed(points)
     assert repr(name) in points.notes[0]
 
 
@@ -210,8 +200,7 @@ def test_texts_of_places_are_counted_while_they_are_read(name, tmp_path):
         assert matrix.total == 3
         assert repr(name) in points.notes[0]
         assert "1 row without a coordinate" in " ".join(notes)
-    with pytest.raises(InputError, match="holds no places"):
-        as_points(path, {"lon": "n", "lat": "n"})
+    refuses("holds no places", as_points, path, {"lon": "n", "lat": "n"})
 
 
 FRAMES = {
@@ -230,15 +219,12 @@ FRAMES = {
 
 @pytest.mark.parametrize("name", FRAMES)
 def test_frames_with_geometries_of_any_kind(name):
-    points = read_points(FRAMES[name]())
-    placed = geopandas.points_from_xy(points.x, points.y, crs=points.crs).to_crs(4326)
-    assert np.allclose(placed.x, LON, atol=1e-6)
+    assert_placed(read_points(FRAMES[name]()))
 
 
 def test_metres_as_plain_wkb_are_read_with_a_crs():
     content = parquet(pa.table({"geometry": wkb(METRIC)}))
-    with pytest.raises(InputError, match="crs="):
-        read_points(content)
+    refuses("crs=", read_points, content)
     assert np.allclose(read_points(content, crs=25833).x, METRIC.geometry.x)
 
 
@@ -250,8 +236,7 @@ def test_metres_as_plain_wkb_are_read_with_a_crs():
     ({"c": ["POINT (1 2)"] * 9 + ["Main Street"]}, "written in another way"),
     ({"c": ["SRID=1;POINT (1 2)"[5:]] * 2 + ["Main Street"]}, "No columns"),
     ({"a": ["POINT (1 2)"], "b": ["POINT (1 2)"]}, "choose one, for example lon='a', lat='a'"),
-    ({"c": ["12,5", "13,5"]}, "No columns"),
-    ({"c": [b"\1\1 no wkb"]}, "No columns"),
+    ({"c": ["12,5", "13,5"]}, "No columns"), ({"c": [b"\1\1 no wkb"]}, "No columns"),
 ])  # fmt: skip
 def test_what_is_no_place_in_one_column_is_refused(columns, said):
     with pytest.raises(InputError, match=said) as refused:
@@ -274,8 +259,7 @@ def test_multipoints_of_several_are_refused(tmp_path):
     for how in ({}, {"geometry_encoding": "geoarrow", "schema_version": "1.1.0"}):
         two.to_parquet(path, **how)
         for source in (path, two, tmp_path / "p.gpkg", two.to_json().encode()):
-            with pytest.raises(InputError, match="several points"):
-                read_points(source)
+            refuses("several points", read_points, source)
 
 
 def test_degrees_times_ten_million(tmp_path):
@@ -357,45 +341,30 @@ def test_trips_with_a_place_in_one_column(kind):
     assert [each.tolist() for each in trips.x] == [LON, LON[::-1]]
 
 
-SQUARES = geopandas.GeoDataFrame(
-    {"n": [1, 2]},
-    geometry=[shapely.box(13, 52, 13.5, 52.5), shapely.box(13.5, 52, 14, 53)],
-    crs=4326,
-).to_crs(25833)
-POLYGONS: dict[str, tuple[str, Callable[[], bytes]]] = {
-    "GeoParquet": ("parquet", lambda: saved(SQUARES)),
-    "encoding polygon": (
-        "parquet",
-        lambda: saved(SQUARES, geometry_encoding="geoarrow", schema_version="1.1.0"),
+BOXES = [shapely.box(13, 52, 13.5, 52.5), shapely.box(13.5, 52, 14, 53)]
+SQUARES = geopandas.GeoDataFrame({"n": [1, 2]}, geometry=BOXES, crs=4326).to_crs(25833)
+FEATURES = SQUARES.to_crs(4326)
+POLYGONS = {
+    "GeoParquet": lambda: saved(SQUARES),
+    "encoding polygon": lambda: saved(SQUARES, **NESTED),
+    "re-saved by Polars": lambda: described_by_arrow_alone(saved(SQUARES)),
+    "GeoArrow": lambda: parquet(arrow(SQUARES, **ARRAYS)),
+    "GEOMETRY": lambda: native(SQUARES, {"crs": "EPSG:25833"}),
+    "EWKB": lambda: parquet(pa.table({"geom": wkb(SQUARES, srid=25833)})),
+    "EWKT": lambda: parquet(
+        pa.table({"c": [f"SRID=25833;{wkt}" for wkt in SQUARES.geometry.to_wkt()]})
     ),
-    "re-saved by Polars": ("parquet", lambda: described_by_arrow_alone(saved(SQUARES))),
-    "GeoArrow": ("parquet", lambda: parquet(arrow(SQUARES, geometry_encoding="geoarrow"))),
-    "GEOMETRY": ("parquet", lambda: native(SQUARES, {"crs": "EPSG:25833"})),
-    "EWKB": ("parquet", lambda: parquet(pa.table({"geom": wkb(SQUARES, srid=25833)}))),
-    "EWKT": (
-        "parquet",
-        lambda: parquet(pa.table({"c": [f"SRID=25833;{w}" for w in SQUARES.geometry.to_wkt()]})),
-    ),
-    "a feature a line": (
-        "geojson",
-        lambda: "\n".join(
-            json.dumps(each) for each in SQUARES.to_crs(4326).iterfeatures()
-        ).encode(),
-    ),
-    "a list of geometries": (
-        "json",
-        lambda: json.dumps(
-            [shapely.geometry.mapping(each) for each in SQUARES.to_crs(4326).geometry]
-        ).encode(),
-    ),
+    "lines.geojson": lambda: "\n".join(map(json.dumps, FEATURES.iterfeatures())).encode(),
+    "list.json": lambda: json.dumps(
+        [shapely.geometry.mapping(each) for each in FEATURES.geometry]
+    ).encode(),
 }
 
 
 @pytest.mark.parametrize("name", POLYGONS)
 def test_a_boundary_in_any_encoding(name, tmp_path):
-    ending, make = POLYGONS[name]
-    path = tmp_path / f"boundary.{ending}"
-    path.write_bytes(make())
+    path = tmp_path / (name if "." in name else "boundary.parquet")
+    path.write_bytes(POLYGONS[name]())
     bounds, _ = boundary_bounds(path, SQUARES.crs)
     # Edges in degrees are curves in metres.
     assert np.allclose(bounds, SQUARES.total_bounds, atol=300)

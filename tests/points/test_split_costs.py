@@ -12,7 +12,7 @@ from explorer.points import split_costs as homogeneity
 from explorer.points.spreads import is_narrow
 
 
-def spread(cells: np.ndarray) -> Fraction:
+def spread(cells):
     """Sum of |c - mean| by its definition, exactly."""
     mean = Fraction(int(cells.sum()), cells.size)
     values, number = np.unique(cells, return_counts=True)
@@ -21,11 +21,11 @@ def spread(cells: np.ndarray) -> Fraction:
     )
 
 
-def lattice(value: Fraction) -> int:
+def lattice(value):
     return int(value * (1 << homogeneity.LATTICE_BITS) // 1)
 
 
-def one_cost(matrix, lower, upper, axis, cut) -> int:
+def one_cost(matrix, lower, upper, axis, cut):
     boxes = np.array([lower]), np.array([upper])
     return int(matrix.split_costs(*boxes, np.array([axis]), np.array([cut]))[0])
 
@@ -155,14 +155,3 @@ def test_the_sensitivity_is_nearly_attained():
     )
     # 2 (n - 1) / n with n = 100 cells in the larger half (erratum 16).
     assert b - a == lattice(Fraction(198, 100))
-
-
-def test_all_cuts_lists_every_cut_of_every_box():
-    matrix = FrequencyMatrix.from_array(np.arange(20).reshape(4, 5))
-    lower, upper = np.array([[0, 0], [1, 1]]), np.array([[4, 5], [3, 5]])
-    axis = np.array([1, 0])
-    costs, offsets = matrix.all_split_costs(lower, upper, axis)
-    assert offsets.tolist() == [0, 4, 5]
-    expected = [one_cost(matrix, (0, 0), (4, 5), 1, k) for k in (1, 2, 3, 4)]
-    expected.append(one_cost(matrix, (1, 1), (3, 5), 0, 2))
-    assert costs.tolist() == expected

@@ -1,40 +1,37 @@
 """Text tables as people have them: each line is read, or refused by its number."""
 
 import re
-from collections.abc import Callable
 
 import numpy as np
 import pytest
 
+from explorer import Grid, InputError, read_points, read_trips
 from explorer.cli import main
-from explorer.errors import InputError
 from explorer.grid import delimited
-from explorer.grid.grid import Grid
-from explorer.points.points import read_points
 from explorer.queries.files import read_rectangles
 from explorer.queries.range_files import read_ranges
-from explorer.trips.trips import read_trips
+from tests.refusals import refuses
 
 GRID = Grid.around(13.4, 52.5, "60km", shape=8)
 ROW = "13.4,52.5,a"
 
 
-def lines(rows: int, text: Callable[[int], str], delimiter: str = ",", end: str = "\n") -> str:
+def lines(rows, text, delimiter=",", end="\n"):
     """Rows of a place and a text, below their names."""
     names = delimiter.join(["lon", "lat", "text"])
     body = [delimiter.join(["13.4", "52.5", text(row)]) for row in range(rows)]
     return end.join([names, *body, ""])
 
 
-def is_quote(row: int) -> str:
+def is_quote(row):
     return {40: '"Old" oak', 80: 'a "tree', 120: '"open', 160: 'closed"'}.get(row, "x")
 
 
-def with_backslash(row: int) -> str:
+def with_backslash(row):
     return r'"the \"old\" oak, it is"' if row % 50 == 3 else "x"
 
 
-def with_breaks(row: int) -> str:
+def with_breaks(row):
     return '"two\nlines, and ""more"""' if row % 7 == 3 else "x"
 
 
@@ -94,8 +91,7 @@ def test_a_line_that_is_no_record_is_refused_by_its_number(tmp_path, content, li
     path = tmp_path / "points.csv"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     for read in (read_points, GRID.count):
-        with pytest.raises(InputError, match=rf"\bline {line}\b(?i:.*)|^Line {line}\b"):
-            read(path)
+        refuses(rf"\bline {line}\b(?i:.*)|^Line {line}\b", read, path)
 
 
 def test_texts_are_the_same_however_they_are_quoted():
@@ -129,7 +125,7 @@ def test_a_first_line_that_is_a_record_is_refused_and_not_repeated(tmp_path, cap
     path = tmp_path / "points.txt"
     path.write_text(content)
     values = [value for value in re.split(r"[,;\t\s]", content) if len(value) > 1]
-    ways: list[Callable[[], object]] = [
+    ways = [
         lambda: read_points(path),
         lambda: read_points(path, lon=values[-1], lat=values[-2]),
         lambda: read_points(path, user=values[0]),
@@ -189,22 +185,12 @@ def test_cells_without_a_number_are_missing_places(tmp_path, delimiter):
 
 
 @pytest.mark.parametrize(("delimiter", "text", "value"), [
-    (",", " 13.4 ", 13.4),
-    (",", "+13.4", 13.4),
-    (",", "\u221213.4", -13.4),
-    (",", "\u00a013.4", 13.4),
-    (",", '"13,45"', 13.45),
-    (",", '"1,234,567.5"', 1234567.5),
-    (",", "1 234 567.5", 1234567.5),
-    (",", "1'234'567", 1234567.0),
-    ("\t", "13,4", 13.4),
-    ("\t", "13,456", 13.456),
-    ("\t", "+13,4", 13.4),
-    ("\t", "\u221213,4", -13.4),
-    (";", "1.234.567,5", 1234567.5),
-    (";", "1\u202f234\u202f567,5", 1234567.5),
-    (";", "1,5e3", 1500.0),
-    ("|", "13,4", 13.4),
+    (",", " 13.4 ", 13.4), (",", "+13.4", 13.4), (",", "\u221213.4", -13.4),
+    (",", "\u00a013.4", 13.4), (",", '"13,45"', 13.45), (",", '"1,234,567.5"', 1234567.5),
+    (",", "1 234 567.5", 1234567.5), (",", "1'234'567", 1234567.0), ("\t", "13,4", 13.4),
+    ("\t", "13,456", 13.456), ("\t", "+13,4", 13.4), ("\t", "\u221213,4", -13.4),
+    (";", "1.234.567,5", 1234567.5), (";", "1\u202f234\u202f567,5", 1234567.5),
+    (";", "1,5e3", 1500.0), ("|", "13,4", 13.4),
 ])  # fmt: skip
 def test_numbers_as_people_write_them(delimiter, text, value):
     content = f"x{delimiter}y\n{text}{delimiter}6600000\n2{delimiter}6600000\n"
@@ -213,15 +199,9 @@ def test_numbers_as_people_write_them(delimiter, text, value):
 
 
 @pytest.mark.parametrize(("text", "kind"), [
-    ("somewhere", "a text"),
-    ("12:30", "a date or a time"),
-    ("2024-05-06", "a date or a time"),
-    ("52.5N", "a letter of a hemisphere"),
-    ("W 13", "a letter of a hemisphere"),
-    ("52 30 24 N", "a letter of a hemisphere"),
+    ("somewhere", "a text"), ("12:30", "a date or a time"), ("52.5N", "a letter of a hemisphere"),
     ("48°51'24\"", "degrees with signs or minutes"),
-    ("13.4 52.5", "two numbers"),
-    ("POINT (13.4 52.5)", "a geometry"),
+    ("13.4 52.5", "two numbers"), ("POINT (13.4 52.5)", "a geometry"),
     ("13.4m", "a number with a unit"),
     ('"1,234"', "a comma that may stand for decimals or for thousands"),
 ])  # fmt: skip
@@ -242,18 +222,10 @@ def test_a_comma_has_one_meaning_in_a_column():
             read_points(content.encode(), name="p.tsv", crs="EPSG:2154")
 
 
-def test_a_column_that_is_read_has_its_name_alone():
-    for role in ("user", "weight", "time"):
-        content = b"lon,lat,a,a\n1,2,3,4\n"
-        with pytest.raises(InputError, match="Two columns have the name 'a'"):
-            read_points(content, name="p.csv", **{role: "a"})
-
-
 def test_a_title_above_the_names_is_refused_and_blanks_delimit():
     with pytest.raises(InputError, match="Line 1 of this file has one value"):
         read_points(b"Report of 2024\n\nlon,lat\n1,2\n", name="p.csv")
-    with pytest.raises(InputError, match="divided by several blanks"):
-        read_points(b"lon  lat\n1    2\n1    3\n", name="p.txt")
+    refuses("divided by several blanks", read_points, b"lon  lat\n1    2\n1    3\n", name="p.txt")
     assert len(read_points(b"lon lat\n1 2\n1 3\n", name="p.txt")) == 2
     assert len(read_points(b'lon, lat, "text"\n1, 2, "a"\n1, 2, "b c"\n', name="p.csv")) == 2
 
@@ -281,8 +253,7 @@ def test_boxes_are_read_by_the_same_rules():
         ("name,x0,y0,x1,y1\n\na,0,0,10,10 m\n", "Line 3 of it has a number with a unit"),
     ]
     for content, sentence in refused:
-        with pytest.raises(InputError, match=sentence):
-            read_rectangles(content.encode(), grid, "it")
+        refuses(sentence, read_rectangles, content.encode(), grid, "it")
 
 
 def test_trips_are_read_by_the_same_rules():
@@ -292,3 +263,58 @@ def test_trips_are_read_by_the_same_rules():
     assert len(trips) == 2
     with pytest.raises(InputError, match="Line 5 "):
         read_trips(("\n".join([names, *rows]) + "\ntotal\n").encode(), name="t.tsv")
+
+
+# What is said of a file repeats no value of a record and no exact number of rows.
+
+SAID_FILES = [
+    b"lon,lat\n1,2\n0x10,77.7\n",
+    b"lon;lat\n1,5;2\nsecret;77,7\n",
+    b"lon,lat\n1,2\n3,77.7,secret\n",
+    b"lon,lat\n0,0\n,\n0,0\n",
+    b'lon,lat\n1,"77.7 secret\n',
+    b"lon,lat,id\n,77.7,secret\n,77.7,secret\n,77.7,secret\n",
+    b"lon,lat\n" + b"secret 77.7" * 2_000_000,
+]
+
+
+@pytest.mark.parametrize("content", SAID_FILES, ids=range(len(SAID_FILES)))
+def test_no_refusal_repeats_a_value_or_a_number_of_rows(content):
+    rows = content.count(b"\n") - 1
+    with pytest.raises(InputError) as refused:
+        read_points(content, name="p.csv")
+    said = str(refused.value)
+    assert not re.search(r"secret|0x10|77", said), said
+    assert not re.search(rf"\b{rows}\b|\d+ rows?", said.replace("0, latitude 0", "")), said
+
+
+def test_no_refusal_says_how_long_a_table_is():
+    table = {"lon": np.ones(1234), "lat": np.ones(1234)}
+    with pytest.raises(InputError) as refused:
+        read_points(table, max_rows=1000)
+    assert "1,000" in str(refused.value)
+    assert "234" not in str(refused.value)
+    table = {name: [0.0] * 7 for name in ("o_lon", "o_lat", "d_lon", "d_lat")}
+    with pytest.raises(InputError, match="None of the rows") as refused:
+        read_trips(table)
+    assert "7" not in str(refused.value)
+
+
+def test_no_record_decides_how_another_one_is_read():
+    rows = ["2,5;48,5", "3.5;49.5", "4;50,25", " 5,5 ;-51.5", "6e1;7,5e0"]
+    x, y = [2.5, 3.5, 4.0, 5.5, 60.0], [48.5, 49.5, 50.25, -51.5, 7.5]
+    for first in range(len(rows)):
+        order = [first, *(n for n in range(len(rows)) if n != first)]
+        content = "\n".join(["lon;lat", *(rows[n] for n in order)])
+        points = read_points(content.encode(), name="p.csv")
+        assert points.x.tolist() == [x[n] for n in order]
+        assert points.y.tolist() == [y[n] for n in order]
+
+
+@pytest.mark.parametrize("crs", ["+init=/etc/passwd:1", "/etc/passwd", "+proj=pipeline +step"])
+def test_a_file_names_its_crs_by_code_or_description_alone(crs):
+    from explorer.grid.projection import foreign_crs
+
+    refuses("not a known CRS", foreign_crs, crs)
+    assert foreign_crs("EPSG:27700").to_epsg() == 27700
+    assert foreign_crs(foreign_crs("EPSG:27700").to_wkt()).to_epsg() == 27700

@@ -5,21 +5,21 @@ import pyproj
 import pytest
 import shapely
 
-from explorer.errors import InputError
-from explorer.grid.grid import Grid
+from explorer import Grid
 from explorer.queries.shapes import are_rectangles, box_shapes, boxes_of_degrees, boxes_of_rings
+from tests.refusals import refuses
 
 EARTH = 6_371_000.0
 CITY = Grid.around(-122.42, 37.77, 20_000)
 COUNTRY = Grid.from_bounds(200_000, 5_500_000, 900_000, 6_800_000, "EPSG:32630", shape=64)
 
 
-def sagitta(chord: float, latitude: float) -> float:
+def sagitta(chord, latitude):
     """How far an edge that is straight in one projection bulges in another, in metres."""
     return chord**2 / (8 * EARTH) * np.tan(np.radians(latitude))
 
 
-def polygons(shape: dict) -> list[np.ndarray]:
+def polygons(shape):
     parts = shape["coordinates"]
     return [np.array(part[0]) for part in (parts if shape["type"] == "MultiPolygon" else [parts])]
 
@@ -51,16 +51,6 @@ def test_box_of_degrees_holds_every_place_of_it():
     # The corners alone would miss much more than that.
     corners = COUNTRY.from_lonlat([-6, 2, 2, -6], [50, 50, 58, 58])
     assert corners[1].min() - box[1] > 20 * gap
-
-
-def test_box_of_a_ring_and_of_its_corners():
-    ring = np.array([[-6.0, 50.0], [2.0, 50.0], [2.0, 58.0], [-6.0, 58.0]])
-    boxes, corners = boxes_of_rings([[ring], [ring[:3], ring[2:] + 1]], COUNTRY)
-    assert boxes[0] == pytest.approx(boxes_of_degrees([[-6, 50, 2, 58]], COUNTRY)[0], abs=1e-6)
-    x, y = COUNTRY.from_lonlat(*ring.T)
-    assert corners[0] == pytest.approx([x.min(), y.min(), x.max(), y.max()], abs=1e-6)
-    assert boxes.shape == corners.shape == (2, 4)
-    assert boxes[1, 3] > boxes[0, 3]  # the second ring of the second shape reaches farther north
 
 
 @pytest.mark.parametrize("lon", [180.0, -179.95, 179.9])
@@ -109,20 +99,18 @@ def test_degrees_that_cannot_be_used_are_refused():
         # The antipode: its projection surrounds the whole map.
         ([57.5, -37.8, 57.7, -37.7], "no place"),
     ]:
-        with pytest.raises(InputError, match=why):
-            boxes_of_degrees([degrees], CITY)
-    with pytest.raises(InputError, match="in cells"):
-        boxes_of_degrees([[0, 0, 1, 1]], Grid.cells(8))
+        refuses(why, boxes_of_degrees, [degrees], CITY)
+    refuses("in cells", boxes_of_degrees, [[0, 0, 1, 1]], Grid.cells(8))
 
 
-def filled(rings: list, holes: list, grid: Grid) -> bool:
+def filled(rings, holes, grid):
     """Whether one shape counts as a rectangle."""
     outer, inner = ([np.array(ring, dtype=float) for ring in each] for each in (rings, holes))
     boxes = boxes_of_rings([outer], grid)[0]
     return bool(are_rectangles([outer], [inner], boxes, grid)[0])
 
 
-def corners(west: float, south: float, east: float, north: float) -> list:
+def corners(west, south, east, north):
     return [[west, south], [east, south], [east, north], [west, north], [west, south]]
 
 
@@ -160,26 +148,3 @@ def test_a_rectangle_of_degrees_is_one_until_meridians_turn_it_far():
     assert not filled([corners(-5.05, 58.0, -4.95, 58.2)], [], COUNTRY)
     # The same loss with a piece of it missing is no rectangle of degrees either.
     assert not filled([[*square[:2], [-4.81, 58.1], [-4.91, 58.2], square[3]]], [], COUNTRY)
-
-
-@pytest.mark.parametrize("lon", [180.0, 0.0])
-@pytest.mark.parametrize("lat", [-17.0, 0.0, 60.0])
-def test_rectangles_of_any_map_written_in_degrees_are_rectangles(lon, lat):
-    grid = Grid.around(lon, lat, 60_000)
-    boxes = np.array([grid.bounds, [-9e3, -7e3, 2e4, 3e3], [-5.0, -5.0, 5.0, 5.0]])
-    for shape in box_shapes(boxes, grid):
-        assert filled(polygons(shape), [], grid)
-
-
-def test_a_box_over_a_pole_is_none_in_degrees():
-    # Its edges are chords of at most 4 km there, which bulge in degrees towards the pole.
-    grid = Grid.around(0.0, 90.0, 60_000)
-    (shape,) = box_shapes(np.array([[-5.0, -5.0, 5.0, 5.0]]), grid)
-    assert not filled(polygons(shape), [], grid)
-
-
-def test_many_shapes_are_told_apart():
-    shapes = [[np.array(WIDE)], [np.array(WIDE[:3])], [np.array(WIDE)], [np.array(WIDE)]]
-    holes = [[], [], [np.array(corners(-122.44, 37.76, -122.43, 37.77))], []]
-    boxes = boxes_of_rings(shapes, CITY)[0]
-    assert are_rectangles(shapes, holes, boxes, CITY).tolist() == [True, False, False, True]

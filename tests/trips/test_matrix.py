@@ -8,23 +8,23 @@ import pytest
 
 from explorer import (
     HTF,
-    FrequencyMatrix,
     Grid,
     Identity,
-    InputError,
     Mosaic,
     PrivTree,
     QuadTree,
     Release,
+    TripDomain,
+    TripMatrix,
     Uniform,
     exact,
 )
-from explorer.grid.places import TripDomain
 from explorer.privacy.audit.audit import replay_cases
 from explorer.privacy.audit.surface import difference
 from explorer.releases.checks import check_tree
 from explorer.testing import NoNoise, towns
-from explorer.trips.matrix import TripMatrix
+from explorer.trips.synthetic import SIDES, gaussian, zipf
+from tests.refusals import refuses
 
 SHAPES = [(37,), (7, 9), (5, 4, 6), (4, 5, 3, 6), (3, 2, 4, 3, 2), (2, 3, 4, 2, 3, 2)]
 SIDE = 16
@@ -112,30 +112,6 @@ def test_split_costs_are_the_floored_distances_from_the_mean(shape):
             )
             assert costs[begin + k - 1] == wanted
             assert imbalances[begin + k - 1] == abs(sum(halves[0]) - sum(halves[1]))
-
-
-def test_costs_of_a_vast_domain_do_not_overflow():
-    sides = (2**26, 2**27)
-    domain = SimpleNamespace(kind="any", shape=sides, to_dict=lambda: {"shape": sides})
-    matrix = TripMatrix([[5, 7], [2**26 - 1, 7]], [3 * 10**9, 4], domain)
-    low, high, axis = np.array([[0, 0]]), np.array([sides]), np.array([0])
-    cost = matrix.split_costs(low, high, axis, np.array([2**25]))
-    n = 2**25 * 2**27
-    # One cell of c among n, c < n: the distances add up to 2 c - 2 c / n.
-    assert cost[0] == sum(1024 * (2 * c * n - 2 * c) // n for c in (3 * 10**9, 4))
-
-
-def test_two_axes_cost_what_the_dense_matrix_says():
-    dense, rng = rough((24, 31), 4), np.random.default_rng(5)
-    dense[3, 4] = 10**6
-    matrix, wanted = sparse(dense), FrequencyMatrix.from_array(dense)
-    boxes = (*some_boxes(dense.shape, 200, rng, least=2), rng.integers(0, 2, 200))
-    for name in ("all_split_costs", "all_imbalances"):
-        for found, right in zip(
-            getattr(matrix, name)(*boxes), getattr(wanted, name)(*boxes), strict=True
-        ):
-            assert found.dtype == right.dtype
-            assert np.array_equal(found, right)
 
 
 @pytest.mark.parametrize("kind", [Identity, Uniform, QuadTree, PrivTree, Mosaic, HTF])
@@ -234,29 +210,47 @@ def test_records_are_put_together_and_the_key_follows_them_alone():
 
 @pytest.mark.parametrize(("cells", "numbers", "more", "words"), [
     ([[0, 0, 0, 4]], [1], {}, "outside the domain"),
-    ([[0, -1, 0, 0]], [1], {}, "outside the domain"),
-    ([[0, 0, 0, 0.5]], [1], {}, "fractions"),
     ([[0, 0, 0, np.nan]], [1], {}, "fractions or NaN"),
-    ([[0, 0, 0, np.inf]], [1], {}, "beyond"),
-    ([[0, 0, 0, 0]], [-1], {}, "negative"),
-    ([[0, 0, 0, 0]], [1.5], {}, "fractions"),
-    ([[0, 0, 0, 0]], [10**12], {}, "100 billion"),
-    ([[0, 0, 0, 0]], [1, 2], {}, "shape"),
-    ([[0, 0, 0]], [1], {}, "shape"),
+    ([[0, 0, 0, 0]], [-1], {}, "negative"), ([[0, 0, 0, 0]], [1.5], {}, "fractions"),
+    ([[0, 0, 0, 0]], [10**12], {}, "100 billion"), ([[0, 0, 0, 0]], [1, 2], {}, "shape"),
     ([["a", "b", "c", "d"]], [1], {}, "not numbers"),
-    ([[0, 0], [0]], [1], {}, "rectangular"),
     ([[0, 0, 0, 0]], [1], {"contribution_bound": 0}, "contribution bound"),
     ([[0, 0, 0, 0]], [1], {"contribution_bound": 2}, "unit of privacy"),
-    ([[0, 0, 0, 0]], [1], {"unit": "house"}, "unit of privacy"),
 ])  # fmt: skip
 def test_what_cannot_be_counted_is_refused_in_a_sentence(cells, numbers, more, words):
-    with pytest.raises(InputError, match=words):
-        TripMatrix(cells, numbers, TripDomain((Grid.cells(4), Grid.cells(4))), **more)
+    refuses(words, TripMatrix, cells, numbers, TripDomain((Grid.cells(4), Grid.cells(4))), **more)
 
 
-def test_no_shapes_and_vast_domains_are_refused():
-    with pytest.raises(InputError, match="no shapes"):
-        TripMatrix.from_coordinates([[0, 0]], [])
-    vast = SimpleNamespace(kind="any", shape=(2**31, 2**30), to_dict=dict)
-    with pytest.raises(InputError, match="coarser"):
-        TripMatrix([[0, 0]], [1], vast)
+# The paper's made-up trips: their law, their shapes, and the sets of known results.
+
+
+@pytest.mark.parametrize("axes", SIDES)
+@pytest.mark.parametrize("make", [gaussian, zipf])
+def test_an_odd_number_of_axes_gives_the_last_place_one_row(make, axes):
+    matrix = make(axes, draws=2000, rng=1)
+    side = SIDES[axes]
+    assert [cells for cells in matrix.shape if cells > 1] == [side] * axes
+    assert matrix.shape[-2] == (1 if axes % 2 else side)
+    assert 0 < matrix.total <= 2000
+    assert make(axes, draws=2000, rng=1).key == matrix.key
+    assert make(axes, draws=2000, rng=np.random.default_rng(2)).key != matrix.key
+
+
+@pytest.mark.parametrize(("make", "axes", "setting", "total", "occupied"), [
+    (gaussian, 2, 0.05, 998_715, 73_107), (gaussian, 3, 0.2, 627_044, 240_054),
+    (gaussian, 4, 0.2, 288_674, 104_911), (gaussian, 6, 0.2, 409_382, 91_863),
+    (zipf, 2, 1.5, 951_869, 35_112), (zipf, 4, 2.5, 989_489, 8_691),
+])  # fmt: skip
+def test_reference_sets(make, axes, setting, total, occupied):
+    """The sets of which reference figures are known, drawn from the same generators."""
+    generator = np.random.default_rng([20220329, axes, int(1000 * setting), make is zipf])
+    matrix = make(axes, setting, rng=generator)
+    assert (matrix.total, len(matrix.cells)) == (total, occupied)
+
+
+@pytest.mark.parametrize(("make", "settings", "words"), [
+    (gaussian, {"axes": 1}, "2 to 6 axes"), (gaussian, {"share": 0}, "above 0"),
+    (zipf, {"exponent": 1}, "above 1"), (zipf, {"draws": 0}, "1 or more"),
+])  # fmt: skip
+def test_what_no_set_is_made_of(make, settings, words):
+    refuses(words, make, **settings)

@@ -1,5 +1,6 @@
 """Users with many trips each: all count by weight, and a release protects, and says, users."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -29,18 +30,20 @@ from explorer.points.weights import LATTICE
 from explorer.privacy.audit.audit import front_door
 from explorer.privacy.audit.replay import Chosen, Recording
 from explorer.privacy.noise import PreviewNoise
-from explorer.releases.flows import flows
+from explorer.releases.flows import Flows, flows, zone_boxes
 from explorer.releases.units import to_units
 from explorer.testing import NoNoise
-from explorer.trips.found import exact_flows
+from explorer.trips import found as finding
+from explorer.trips.found import exact_flows, found
 from explorer.trips.people import Worth, worth
+from tests.refusals import refuses
 
 DOMAIN = TripDomain([Grid.cells((8, 8)), Grid.cells((6, 9))])
 CABS = (-122.42, 37.77, 20_000.0)
 KINDS = [Gravity, EUG, EBP, MKM, DAFEntropy, DAFHomogeneity, PrivTree, Mosaic]
 
 
-def cabs(number=40, most=60, seed=0) -> Trips:
+def cabs(number=40, most=60, seed=0):
     """Trips of users with 1 to `most` each, some of them outside."""
     rng = np.random.default_rng(seed)
     user = np.repeat(np.arange(number), rng.integers(1, most + 1, number))
@@ -50,7 +53,7 @@ def cabs(number=40, most=60, seed=0) -> Trips:
     return Trips((x[0], x[1]), (y[0], y[1]), crs=None, user=user)
 
 
-def without(trips: Trips, gone: int) -> Trips:
+def without(trips, gone):
     stays = trips.user != gone
     here = {name: tuple(a[stays] for a in getattr(trips, name)) for name in ("x", "y")}
     return replace(trips, **here, user=trips.user[stays])
@@ -170,19 +173,14 @@ def test_noise_is_of_the_size_of_the_bound_in_trips():
 
 
 def test_what_people_and_epsilon_buy_is_said_before():
-    few = Worth(537, 1.0, "user")
+    few, many = Worth(537, 1.0, "user"), Worth(357_561, 0.1, "point")
     assert (few.leaves, few.few) == (57, True)
     assert "537 users times epsilon 1 buy about 57 leaves" in few.sentence
-    assert "whatever the contribution bound" in few.sentence
-    many = Worth(357_561, 0.1, "point")
     assert not many.few
     assert "trips times epsilon 0.1 buy about 3,764 leaves" in many.sentence
-    assert "sketch" not in many.sentence
-    assert Worth(3, 0.1, "point").leaves == 1
     matrix = DOMAIN.count(cabs(), 10)
     assert worth(matrix, 1).people == matrix.people
-    with pytest.raises(InputError, match="above 0"):
-        worth(matrix, 0)
+    refuses("above 0", worth, matrix, 0)
 
 
 def test_what_cannot_be_is_refused():
@@ -191,8 +189,7 @@ def test_what_cannot_be_is_refused():
     with pytest.raises(InputError, match="bound of whole records"):
         TripMatrix([[0, 0, 0, 0]], [1], DOMAIN, 10, "user", lattice=0)
     nobody = Gravity(epsilon=1).release(TripMatrix([], [], DOMAIN), rng=NoNoise())
-    with pytest.raises(InputError, match="no shares"):
-        nobody.share([[[np.nan] * 4] * 2])
+    refuses("no shares", nobody.share, [[[np.nan] * 4] * 2])
 
 
 def test_the_cabs_of_a_city_give_as_many_boxes_whatever_the_bound(real_data):
@@ -205,3 +202,87 @@ def test_the_cabs_of_a_city_give_as_many_boxes_whatever_the_bound(real_data):
             made = Gravity(epsilon=epsilon)
             found = [made.release(matrix, rng=seed).n_leaves for seed in range(2)]
             assert least <= np.mean(found) <= most
+
+
+# What a release shows of the flows that are there, and what it shows that is not.
+
+
+def trips(seed=0, records=3000):
+    rng = np.random.default_rng(seed)
+    return TripMatrix.from_coordinates(rng.binomial(8, 0.3, (records, 6)), [(9, 12)] * 3)
+
+
+@pytest.mark.parametrize("pair", [(0, 1), (0, -1), (2, 1)])
+def test_true_flows_are_what_the_boxes_hold(pair):
+    matrix = trips()
+    release = Gravity(epsilon=1).release(matrix, rng=1)
+    private = flows(release, 4, pair)
+    truth = exact_flows(matrix, private.origins, private.destinations, pair)
+    places = [place % 3 for place in pair]
+    boxes = zone_boxes(6, matrix.shape, private.origins, private.destinations, places)
+    assert truth.ravel().tolist() == exact(matrix, matrix.domain.from_cells(boxes)).tolist()
+    assert truth.sum() == matrix.total
+
+
+def test_false_and_missed_flows_are_counted(monkeypatch):
+    matrix = TripMatrix([[0, 0, 0, 0], [0, 0, 1, 1], [1, 0, 0, 0]], [100, 40, 5], trips2().domain)
+    release = Gravity(epsilon=0.1).release(matrix, rng=1)
+    true = flows(release, 2)
+    # Released: 0->0 as it is, 0->3 lost, 1->1 made up. 30 stand above the noise.
+    value = np.zeros((4, 4))
+    value[0, 0], value[1, 1] = 90.0, 50.0
+    shown = Flows(**{**vars(true), "value": value.ravel()})
+    monkeypatch.setattr(finding, "flows", lambda *_: shown)
+    row = found(matrix, release, levels=(2,)).iloc[0]
+    assert row.to_dict() == {
+        "zones": 2, "flows": 16, "shown": 2, "shown_empty": 1, "large": 2, "missed": 1,
+        "top": 3, "top_found": 1,
+    }  # fmt: skip
+
+
+def trips2():
+    return TripMatrix.from_coordinates([[0, 0, 0, 0]], [2, 2])
+
+
+def test_without_noise_nothing_is_made_up_and_little_missed():
+    matrix = trips(records=20_000)
+    table = found(matrix, Gravity(epsilon=10).release(matrix, rng=1))
+    # Zones of 16 are finer than 9 rows of cells.
+    assert table.zones.tolist() == [2, 4, 8]
+    assert table.flows.tolist() == [16, 256, 4096]
+    assert table.shown_empty[0] == table.missed[0] == 0
+    assert table.top_found[0] == table.top[0]
+    assert (table.missed <= table.large).all()
+
+
+def test_other_trips_are_refused():
+    release = Gravity(epsilon=1).release(trips2(), rng=1)
+    with pytest.raises(InputError, match="other trips"):
+        found(trips(), release)
+
+
+@pytest.mark.slow
+def test_flows_of_two_cities_are_found_as_in_the_study(real_data, reference_data):
+    """Shares of false and missed flows by level, against the study's means of 4 seeds."""
+    known = json.loads(reference_data("trips/flows.json").read_text())["discovery"]
+    for name, file, around in [
+        ("sf:o,d:64", "sf_cabspotting_trips", (-122.42, 37.77, 20_000.0)),
+        ("san:o,d:64", "santiago_taxi_od", (-70.65, -33.46, 36_000.0)),
+    ]:
+        grid = Grid.around(*around, shape=64)
+        matrix = TripDomain([grid, grid]).count(read_trips(real_data(f"{file}.parquet"), "o,d"))
+        for epsilon in (0.1, 1.0):
+            tables = [
+                found(matrix, Gravity(epsilon=epsilon).release(matrix, rng=s)) for s in range(4)
+            ]
+            mean = sum(tables) / len(tables)
+            for row in mean.itertuples():
+                figures = known[f"{name}|{epsilon}|gravity|{int(row.zones)}"]
+                # Counts of flows: both means have errors of about sqrt(n) / 2, so 3 sqrt(2) times
+                # that, and one flow for small numbers.
+                for here, there in [
+                    (row.shown_empty, figures["fdr_empty"] * figures["shown"]),
+                    (row.missed, figures["fnr"] * figures["true_ge"]),
+                ]:
+                    assert abs(here - there) <= 3 * np.sqrt(max(here, there, 1) / 2) + 1
+                assert row.large == figures["true_ge"]

@@ -3,21 +3,20 @@
 import math
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer import FrequencyMatrix, Grid, InputError, TripDomain
+from explorer import FrequencyMatrix, Grid, TripDomain, TripMatrix
 from explorer.trips.index import Index
-from explorer.trips.matrix import TripMatrix
 from explorer.trips.order import KEY_BITS, Order
 from explorer.trips.shortcuts import count_parts, only_place
+from tests.refusals import refuses
 
 SIDES = st.tuples(st.integers(1, 9), st.integers(1, 9))
 SPACES = st.lists(SIDES, min_size=1, max_size=3)
 
 
-def drawn(places: list[tuple[int, int]], seed: int) -> tuple[TripMatrix, np.random.Generator]:
+def drawn(places, seed):
     """Some trips, many of them alike, between places of any shape."""
     rng = np.random.default_rng(seed)
     shape = [side for place in places for side in place]
@@ -27,7 +26,7 @@ def drawn(places: list[tuple[int, int]], seed: int) -> tuple[TripMatrix, np.rand
     return TripMatrix(where, rng.integers(0, 4, 60), domain), rng
 
 
-def masked(matrix: TripMatrix, lower: np.ndarray, upper: np.ndarray) -> list[int]:
+def masked(matrix, lower, upper):
     """Counts by looking at every occupied cell."""
     return [
         int(matrix.multiplicities[np.all((matrix.cells >= a) & (matrix.cells < b), axis=1)].sum())
@@ -35,7 +34,7 @@ def masked(matrix: TripMatrix, lower: np.ndarray, upper: np.ndarray) -> list[int
     ]
 
 
-def halved(shape: tuple[int, ...], rng: np.random.Generator, cuts: int) -> np.ndarray:
+def halved(shape, rng, cuts):
     """One box (2, d) of cuts in the middle of the longer side, one place after another."""
     box = np.array([np.zeros(len(shape), dtype=np.int64), shape])
     for turn in range(cuts):
@@ -93,48 +92,6 @@ def test_parts_of_a_grid_are_labels(places, seed):
         assert matrix.count(lower, wider).tolist() == matrix.index.count(lower, wider).tolist()
 
 
-@pytest.mark.parametrize("shape", [(32, 32, 32, 32), (23, 40, 7, 40), (40, 40), (33, 1, 1, 35)])
-def test_a_grid_of_many_parts_is_counted_at_once(shape):
-    rng = np.random.default_rng(1)
-    pairs = list(zip(shape[::2], shape[1::2], strict=True))
-    matrix = TripMatrix.from_coordinates(rng.integers(0, shape, (5000, len(shape))), pairs)
-    parts = [min(side, 40) if len(shape) == 2 or 1 in shape else min(side, 7) for side in shape]
-    which = np.indices(parts).reshape(len(shape), -1).T
-    sides = np.array(shape)
-    lower, upper = which * sides // parts, (which + 1) * sides // parts
-    found = count_parts(matrix.cells, matrix.multiplicities, lower, upper)
-    assert found.sum() == 5000
-    assert np.array_equal(found, matrix.index.count(lower, upper))
-    # A grid that leaves out its last box is none.
-    assert count_parts(matrix.cells, matrix.multiplicities, lower[:-1], upper[:-1]) is None
-
-
-@pytest.mark.parametrize("shape", [(64, 64, 64, 64), (13, 13, 13, 13), (100, 100, 1, 100), (5, 7)])
-def test_repeated_halves_are_runs(shape):
-    rng = np.random.default_rng(2)
-    cells = np.unique(rng.integers(0, shape, (2000, len(shape))), axis=0)
-    index = Index.of(cells, np.ones(len(cells), dtype=np.int64), shape)
-    boxes = [np.array([(0,) * len(shape), shape])]
-    runs = 0
-    while boxes:
-        box = boxes.pop()
-        length = box[1] - box[0]
-        # All axes in halves, as PrivTree does; a square's sides stay about equal.
-        inside = np.all((index.cells >= box[0]) & (index.cells < box[1]), axis=1)
-        first, behind = index.run(box)
-        if first >= 0:
-            runs += 1
-            assert np.flatnonzero(inside).tolist() == list(range(first, behind))
-        if length.max() > 1 and inside.sum() > 20:
-            middle = box[0] + length // 2
-            for corner in np.ndindex(*np.where(length > 1, 2, 1)):
-                upper_half = np.array(corner, dtype=bool)
-                low = np.where(upper_half, middle, box[0])
-                high = np.where(upper_half | (length == 1), box[1], middle)
-                boxes.append(np.array([low, high]))
-    assert runs > 50 or len(shape) == 2
-
-
 def test_keys_beyond_an_int64_still_count():
     sides = (3, 5, 9, 17, 33, 65, 3, 5, 9, 17, 33, 65, 3, 17, 17)
     order = Order.of(sides)
@@ -177,6 +134,5 @@ def test_a_marginal_is_the_map_of_one_place():
     assert np.array_equal(one.counts, dense.sum(axis=(2, 3)))
     assert np.array_equal(two.counts, dense.sum(axis=(0, 1)))
     assert (two.grid, two.unit) == (matrix.domain.grids[1], "point")
-    with pytest.raises(InputError, match="no place 2"):
-        matrix.marginal(2)
+    refuses("no place 2", matrix.marginal, 2)
     assert matrix.prepare() is matrix

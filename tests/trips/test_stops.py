@@ -5,24 +5,35 @@ import re
 import numpy as np
 import pytest
 
-from explorer import Grid, InputError, TripDomain, Trips, exact, read_trips
+from explorer import (
+    EUG,
+    Gravity,
+    Grid,
+    InputError,
+    Ledger,
+    Mosaic,
+    QuadTree,
+    Release,
+    TripDomain,
+    TripMatrix,
+    Trips,
+    exact,
+)
 from explorer.grid.places import MOST_CELLS
-from explorer.mechanisms import EUG, Gravity, Mosaic, QuadTree, trip_mechanisms
-from explorer.privacy.ledger import Ledger
-from explorer.releases.release import Release
-from explorer.trips.matrix import TripMatrix
+from explorer.mechanisms import trip_mechanisms
+from tests.refusals import refuses
 
 SHAPES = {4: [(4, 3), (2, 2), (3, 3), (2, 4)], 5: [(3, 2), (2, 2), (1, 3), (2, 2), (2, 3)]}
 N = 3_000
 
 
-def trips_of(k: int) -> Trips:
+def trips_of(k):
     rng = np.random.default_rng(k)
     x, y = rng.uniform(-0.05, 2.3, (2, k, N))
     return Trips(tuple(x), tuple(y), tuple(f"p{p}" for p in range(k)), crs=None)
 
 
-def boxes_of(domain: TripDomain, n: int) -> np.ndarray:
+def boxes_of(domain, n):
     """Boxes with edges inside cells, one place in three anywhere, (n, k, 4)."""
     rng = np.random.default_rng(9)
     boxes = np.sort(rng.uniform(0, 3, (n, len(domain.grids), 2, 2)), axis=2)
@@ -71,20 +82,6 @@ def test_every_mechanism_draws_saves_and_answers(key, matrix, tmp_path):
     assert release.answer(anywhere).value[0] == pytest.approx(release.total)
 
 
-def test_many_boxes_are_answered_as_one_is():
-    """A grid of four places that gets a table, and one of five that has too few parts for one."""
-    rng = np.random.default_rng(2)
-    for k, side in ((4, 4), (5, 4)):
-        matrix = TripMatrix.from_coordinates(rng.integers(0, side, (500, 2 * k)), [side] * k)
-        release = QuadTree(epsilon=1, inference="leaves").release(matrix, rng=0)
-        boxes = np.sort(rng.uniform(0, side, (100, k, 2, 2)), axis=2).reshape(100, k, 4)
-        many = release.answer(boxes)
-        for number in (0, 57):
-            one = release.answer(boxes[number : number + 1])
-            assert many.value[number] == pytest.approx(one.value[0], abs=1e-6)
-            assert many.sd[number] == pytest.approx(one.sd[0])
-
-
 @pytest.mark.parametrize(("k", "side", "most"), [(4, 182, 181), (5, 65, 64), (7, 64, 19)])
 def test_what_does_not_fit_is_refused_with_what_does(k, side, most):
     with pytest.raises(InputError) as refused:
@@ -102,25 +99,14 @@ def test_what_does_not_fit_is_refused_with_what_does(k, side, most):
 
 def test_more_places_than_cells_allow_are_refused():
     assert len(TripDomain([Grid.cells(2)] * 30).grids) == 30
-    with pytest.raises(InputError, match="31 places; name up to 30"):
-        TripDomain([Grid.cells(1)] * 31)
+    refuses("31 places; name up to 30", TripDomain, [Grid.cells(1)] * 31)
 
 
 @pytest.mark.parametrize("made", [Mosaic(), Gravity(), Gravity(partition="PrivTree"), QuadTree()])
 def test_what_would_publish_too_much_is_refused_before_a_draw(made, tmp_path):
     ledger = Ledger(tmp_path / "ledger", population="riders")
     matrix = TripMatrix.from_coordinates([[0] * 50], [2] * 25)
-    with pytest.raises(InputError, match=r"numbers here, .* fewer places, .* are\.$"):
-        made.release(matrix, ledger=ledger)
+    refuses(r"numbers here, .* fewer places, .* are\.$", made.release, matrix, ledger=ledger)
     assert ledger.rows() == []
     # A grid whose parts follow a noisy total fits.
     assert EUG(epsilon=1).release(matrix, rng=1).n_leaves >= 1
-
-
-def test_stops_of_a_table_come_in_order():
-    table = {
-        f"{place}_{axis}": [value]
-        for place in ("d", "s2", "o", "s10", "s1")
-        for axis, value in (("lon", 2.3), ("lat", 48.8))
-    }
-    assert read_trips(table, None).places == ("o", "s1", "s2", "s10", "d")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from explorer.errors import InputError
+from explorer import InputError
 
 
 def repeat(content: bytes, *more: Any) -> dict[str, Any]:

@@ -6,36 +6,37 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from explorer.errors import InputError
-from explorer.grid.apart import Ended, GivenUp, Limits, read_apart
+from explorer import InputError
+from explorer.grid import gdal
+from explorer.grid.apart import GivenUp, Limits, read_apart
 from explorer.grid.apart import reading as apart
 from explorer.grid.apart.plain import NotPlain, frames, received
 from tests.grid.apart import readers
+from tests.refusals import refuses
 
 SMALL = Limits(cpu=1, memory=100_000_000, wall=20)
 
 
-def is_there(pid: int) -> bool:
+def is_there(pid):
     try:
         return "State:\tZ" not in Path(f"/proc/{pid}/status").read_text()
     except OSError:
         return False
 
 
-def until(what: Callable[[], object], seconds: float = 30.0) -> None:
+def until(what, seconds=30.0):
     end = time.monotonic() + seconds
     while not what():
         assert time.monotonic() < end, "it has not come to pass"
         time.sleep(0.02)
 
 
-def children(pid: int) -> list[int]:
+def children(pid):
     """Processes that a process has forked and not reaped."""
     found = []
     for task in Path(f"/proc/{pid}/task").iterdir():
@@ -44,7 +45,7 @@ def children(pid: int) -> list[int]:
 
 
 def test_arrays_and_texts_come_back_from_another_process():
-    ends: list[Ended] = []
+    ends = []
     found = read_apart(readers.repeat, b"abc", 1.5, None, "array 0", True, ended=ends.append)
     assert found["size"] == 3
     assert found["more"] == [1.5, None, "array 0", True]
@@ -61,8 +62,7 @@ def test_no_reader_is_forked_from_a_process_with_threads():
 
 
 def test_a_refusal_is_its_sentence_and_a_failure_says_no_value(caplog):
-    with pytest.raises(InputError, match=r"^This is a bad file; give another\.$"):
-        read_apart(readers.refuse, b"a bad file")
+    refuses(r"^This is a bad file; give another\.$", read_apart, readers.refuse, b"a bad file")
     with pytest.raises(InputError, match="it may be damaged") as failed:
         read_apart(readers.fail, b"secret")
     assert "secret" not in str(failed.value) + caplog.text
@@ -78,9 +78,8 @@ def test_a_refusal_is_its_sentence_and_a_failure_says_no_value(caplog):
     (readers.answer_with_objects, "", "could not be read; it may be damaged"),
 ])  # fmt: skip
 def test_each_limit_is_one_sentence(work, why, sentence):
-    ends: list[Ended] = []
-    with pytest.raises(InputError, match=sentence):
-        read_apart(work, b"", limits=SMALL, ended=ends.append)
+    ends = []
+    refuses(sentence, read_apart, work, b"", limits=SMALL, ended=ends.append)
     assert ends[0].why == why
     assert ends[0].cpu < 3
     # The next one is as good as new.
@@ -109,7 +108,7 @@ def test_two_are_read_at_a_time_and_the_rest_wait_in_turn(tmp_path):
     stop = threading.Event()
     most = 0
 
-    def ask(number: int) -> None:
+    def ask(number):
         with pytest.raises(GivenUp):
             read_apart(readers.sleep, str(tmp_path / f"{number}").encode(), given_up=stop.is_set)
 
@@ -166,12 +165,12 @@ def test_nothing_is_left_of_a_server_that_ends_while_it_reads(ending, tmp_path):
     assert list(folder.iterdir()) == []
 
 
-def told(value: object) -> object:
+def told(value):
     """A value sent and received."""
     sent = memoryview(b"".join(bytes(each) for each in frames(value)))
     at = 0
 
-    def fill(buffer) -> None:
+    def fill(buffer):
         nonlocal at
         view = memoryview(buffer)
         view[:] = sent[at : at + len(view)]
@@ -204,20 +203,43 @@ def test_nothing_else_is_sent(value):
 
 
 @pytest.mark.parametrize("head", [
-    b"[]",
-    b"{}",
-    b'{"value": "array 0", "arrays": []}',
-    b'{"value": 1, "arrays": [["|O", [1]]]}',
+    b"[]", b"{}", b'{"value": "array 0", "arrays": []}', b'{"value": 1, "arrays": [["|O", [1]]]}',
     b'{"value": 1, "arrays": [["<f8", [1000000000]]]}',
-    b'{"value": 1, "arrays": [["<f8", [-1]]]}',
-    b'{"value": 1, "arrays": [["S9999", [1]]]}',
+    b'{"value": 1, "arrays": [["<f8", [-1]]]}', b'{"value": 1, "arrays": [["S9999", [1]]]}',
     b"[" * 100_000,
 ])  # fmt: skip
 def test_no_answer_makes_an_object_or_a_huge_array(head):
     parts = [len(head).to_bytes(8, "little"), head]
 
-    def fill(buffer) -> None:
+    def fill(buffer):
         memoryview(buffer)[:] = parts.pop(0)
 
     with pytest.raises(NotPlain):
         received(fill, 10**6)
+
+
+# Where the process is ours, GDAL has the drivers that we mean and no other.
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_readers_of_foreign_files_have_three_drivers():
+    assert read_apart(readers.drivers, b"") == sorted(gdal.DRIVERS)
+
+
+def test_commands_have_three_drivers_and_say_nothing_of_the_others():
+    code = (
+        "import sys; from explorer.cli import main; sys.argv[1:] = ['info', '--help']\n"
+        "try: main()\nexcept SystemExit: pass\n"
+        "import pyogrio; print(sorted(pyogrio.list_drivers()))"
+    )
+    made = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env={name: value for name, value in os.environ.items() if not name.startswith("GDAL")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert made.stdout.splitlines()[-1] == str(sorted(gdal.DRIVERS))
+    assert made.stderr == ""

@@ -8,9 +8,9 @@ from shapely.geometry import MultiPolygon, Polygon, box
 
 from explorer import Areas, Grid, InputError
 from explorer.grid.areas import lattice as module
-from explorer.grid.areas.lattice import Lattice
 from explorer.grid.plane import on_plane
 from explorer.grid.trapezoids import add_polygon
+from tests.refusals import refuses
 
 LAKE = [(10.1, 50.1), (10.2, 50.1), (10.2, 50.2)]
 SHAPES = [
@@ -21,13 +21,13 @@ SHAPES = [
 FRAME = geopandas.GeoDataFrame({"n": ["a", "b", "c"]}, geometry=SHAPES, crs=4326)
 
 
-def boxes_of(grid: Grid) -> np.ndarray:
+def boxes_of(grid):
     row, col = (each.ravel() for each in np.mgrid[0 : grid.shape[0], 0 : grid.shape[1]])
     low = np.stack([row, col], axis=1)
     return shapely.box(*grid.from_cells(np.stack([low, low + 1], axis=1)).T)
 
 
-def check_shares(areas: Areas, lattice: Lattice, chosen: range) -> None:
+def check_shares(areas, lattice, chosen):
     plane = on_plane(areas.geometry, areas.crs, lattice.grid.crs)
     for area in chosen:
         window = lattice.window(area)
@@ -95,18 +95,8 @@ def test_another_grid_can_be_taken_if_it_holds_all_areas():
     assert lattice.grid == grid
     check_shares(areas, lattice, range(3))
     smaller = Grid.from_bounds(570_000, 5_530_000, 620_000, 5_600_000, crs=25832, shape=50)
-    with pytest.raises(InputError, match="does not hold the area 'b', so that records"):
-        areas.lattice(grid=smaller)
-    with pytest.raises(InputError, match="no CRS"):
-        areas.lattice(grid=Grid.cells(10))
-
-
-def test_cells_of_projected_areas():
-    areas = Areas.read(FRAME.to_crs(25832), "n")
-    lattice = areas.lattice(400.0)
-    check_shares(areas, lattice, range(3))
-    # Equal areas, whatever the CRS of the boundaries.
-    assert lattice.grid.crs.coordinate_operation.method_name == "Lambert Azimuthal Equal Area"
+    refuses("does not hold the area 'b', so that records", areas.lattice, grid=smaller)
+    refuses("no CRS", areas.lattice, grid=Grid.cells(10))
 
 
 def test_cells_that_are_too_small_name_what_would_do():
@@ -119,8 +109,7 @@ def test_cells_that_are_too_small_name_what_would_do():
 
 @pytest.mark.parametrize("cell", [0.5, -3, float("nan"), 1e6, "wide", None])
 def test_a_cell_is_metres(cell):
-    with pytest.raises(InputError, match="cells' side is"):
-        Areas.read(FRAME, "n").lattice(cell)
+    refuses("cells' side is", Areas.read(FRAME, "n").lattice, cell)
 
 
 def test_great_britain(great_britain):

@@ -1,21 +1,21 @@
 """What is counted part by part is what is counted in memory, to the last bit."""
 
+import re
+import shutil
 from pathlib import Path
 
+import fsspec
 import geopandas
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from explorer.cities import nation
-from explorer.errors import InputError
-from explorer.grid.grid import Grid
-from explorer.grid.plans import GridPlan, PairPlan
-from explorer.points.partitions import counting, scan_points
+from explorer import Grid, InputError, read_points, scan_points
+from explorer.points.partitions import counting
 from explorer.points.partitions import files as looking
-from explorer.points.points import Points, read_points
 from tests.helpers import around
+from tests.refusals import refuses
 
 GRID = Grid.around(10.0, 50.0, 20e3, shape=(40, 60))
 
@@ -26,7 +26,7 @@ def _small_parts(monkeypatch):
     monkeypatch.setattr(counting, "BATCH", 250)
 
 
-def table(n: int = 12_000, **more) -> pa.Table:
+def table(n=12000, **more):
     """Places with all that files have: gaps, zeros, longitudes above 180."""
     points = around(GRID, n)
     lon, lat = points.x.copy(), points.y.copy()
@@ -44,7 +44,7 @@ def table(n: int = 12_000, **more) -> pa.Table:
     return pa.table(columns | more)
 
 
-def written(folder: Path, whole: pa.Table, files: int = 3) -> Path:
+def written(folder, whole, files=3):
     """The rows in files one after the other, in small row groups."""
     folder.mkdir()
     step = -(-whole.num_rows // files)
@@ -52,65 +52,6 @@ def written(folder: Path, whole: pa.Table, files: int = 3) -> Path:
         part = whole.slice(i * step, step)
         pq.write_table(part, folder / f"{i}.parquet", row_group_size=370)
     return folder
-
-
-@pytest.mark.parametrize(
-    ("user", "bound"), [(None, None), ("who", None), ("who", 1), ("who", 3), ("name", 3)]
-)
-@pytest.mark.parametrize("weight", ["times", None])
-def test_equal_to_reading_all_at_once(tmp_path, bound, user, weight):
-    whole = table()
-    folder = written(tmp_path / "points", whole)
-    points = read_points(whole, user=user, weight=weight)
-    files = scan_points(folder, user=user, weight=weight)
-    per = "record" if bound is None else None
-    expected = GRID.count(points, bound, per=per)
-    matrix, notes = files.count(GRID, bound)
-    assert np.array_equal(matrix.counts, expected.counts)
-    assert (matrix.key, matrix.unit, matrix.contribution_bound) == (
-        *(expected.key, expected.unit, expected.contribution_bound),
-    )
-    assert notes == points.notes
-    assert np.array_equal(GRID.count(files, bound, per=per).counts, expected.counts)
-    assert 0 < matrix.total < whole.num_rows * 3
-
-
-def test_points_of_a_file_are_never_held(tmp_path, monkeypatch):
-    path = tmp_path / "points.parquet"
-    pq.write_table(table(), path)
-    columns = {"user": "who", "weight": "times"}
-    expected = GRID.count(read_points(path, **columns), 2).counts
-    sizes: list[int] = []
-    atoms = GridPlan.atoms
-
-    def watched(plan: GridPlan, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        sizes.append(len(x))
-        return atoms(plan, x, y)
-
-    monkeypatch.setattr(GridPlan, "atoms", watched)
-    # Whoever held all points would make these.
-    monkeypatch.delattr(Points, "__init__")
-    for way in (path, str(path)):
-        assert np.array_equal(GRID.count(way, 2, **columns).counts, expected)
-    assert max(sizes) <= counting.BATCH
-    assert len(sizes) > 40
-
-
-def test_shapes_and_other_projections_are_counted_too(tmp_path):
-    points = around(GRID, 5_000)
-    frame = geopandas.GeoDataFrame(geometry=geopandas.points_from_xy(points.x, points.y), crs=4326)
-    frame.to_parquet(tmp_path / "wkb.parquet")
-    frame.to_parquet(tmp_path / "struct.parquet", geometry_encoding="geoarrow")
-    expected = GRID.count(read_points(frame)).counts
-    for name in ("wkb", "struct"):
-        assert np.array_equal(
-            GRID.count(scan_points(tmp_path / f"{name}.parquet")).counts, expected
-        )
-    x, y = GRID.from_lonlat(points.x, points.y)
-    pq.write_table(pa.table({"x": x, "y": y}), tmp_path / "metres.parquet")
-    own = scan_points(tmp_path / "metres.parquet", crs=GRID.crs)
-    true = GRID.count(Points(x, y, GRID.crs))
-    assert np.array_equal(GRID.count(own).counts, true.counts)
 
 
 def test_what_reading_refuses_counting_refuses(tmp_path):
@@ -122,73 +63,172 @@ def test_what_reading_refuses_counting_refuses(tmp_path):
         path = tmp_path / f"{number}.parquet"
         pq.write_table(wrong, path)
         for count in (lambda p: GRID.count(scan_points(p)), read_points):
-            with pytest.raises(InputError, match=sentence):
-                count(path)
-    folder = written(tmp_path / "points", table(times=np.full(12_000, 0.5)))
-    with pytest.raises(InputError, match="fractions"):
-        scan_points(folder, weight="times").count_on(GRID)
-    with pytest.raises(InputError, match="needs to know the user"):
-        scan_points(folder).count_on(GRID, 2)
-    with pytest.raises(InputError, match="no CRS"):
-        scan_points(folder).count_on(Grid.cells(4))
-    for bound in (0, True, 1.5):
-        with pytest.raises(InputError, match="whole number of 1 or more"):
-            scan_points(folder, user="who").count_on(GRID, bound)
+            refuses(sentence, count, path)
 
 
-def test_progress_grows_to_one(tmp_path):
-    said: list[float] = []
-    scan_points(written(tmp_path / "points", table())).count_on(GRID, progress=said.append)
-    assert said == sorted(said)
-    assert len(said) > 10
-    assert said[-1] == 1.0
+# Counting goes on where it was interrupted, and only there.
 
 
-class Halves:
-    """Two areas: west and east of ten degrees, inside the grid."""
+@pytest.mark.parametrize("bound", [None, 2])
+@pytest.mark.parametrize("often", [True, False])
+def test_an_interrupted_count_goes_on(tmp_path, monkeypatch, bound, often):
+    monkeypatch.setattr(looking, "PART_ROWS", 900)
+    monkeypatch.setattr(counting, "CHECKPOINT_EVERY", 0.0 if often else 1e9)
+    files = scan_points(written(tmp_path / "points", table()), user="who")
+    kept = tmp_path / "counts.exact.part"
+    done = []
 
-    key = "halves"
+    def stop(share):
+        done.append(share)
+        if len(done) in (4, 9):
+            raise KeyboardInterrupt
 
-    def __len__(self) -> int:
-        return 2
-
-    def assign(self, x: np.ndarray, y: np.ndarray, crs: object) -> np.ndarray:
-        off = (np.abs(y - 50.0) > 0.05) | (np.abs(x - 10.0) > 0.1)
-        return np.where(off, -1, (x >= 10.0).astype(np.int32))
-
-
-def test_pairs_of_areas_and_cells_add_up_to_both(tmp_path):
-    whole = table()
-    files = scan_points(written(tmp_path / "points", whole))
-    points = read_points(whole)
-    areas = Halves()
-    # So fine that a vector of all pairs would not be made.
-    fine = Grid.around(10.0, 50.0, 20e3, shape=2048)
-    for grid in (GRID, Grid(fine.bounds, (2048, 2048), fine.crs)):
-        plan = PairPlan(grid, areas)
-        counted = files.count_atoms(plan)
-        area, cell = plan.parts(counted.atoms)
-        inside = areas.assign(points.x, points.y, None)
-        there = GridPlan(grid, points.crs).atoms(points.x, points.y)
-        for which in (0, 1):
-            own = np.bincount(
-                cell[area == which], counted.counts[area == which], grid.shape[0] * grid.shape[1]
-            )
-            alone = Points(points.x[inside == which], points.y[inside == which])
-            assert np.array_equal(own.reshape(grid.shape), grid.count(alone).counts)
-        assert counted.counts.sum() == np.sum((inside >= 0) & (there >= 0))
-    assert PairPlan(GRID, areas).key != GridPlan(GRID).key
-    small = Grid.around(10.0, 50.0, 5e3, shape=64)
-    with pytest.raises(InputError, match="does not hold all areas"):
-        files.count_atoms(PairPlan(small, areas))
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            files.count(GRID, bound, stop, checkpoint=kept)
+        assert kept.exists()
+    matrix, notes = files.count(GRID, bound, stop, checkpoint=kept)
+    whole, said = files.count(GRID, bound)
+    assert np.array_equal(matrix.counts, whole.counts)
+    assert notes == said
+    # Every part was counted once over all three runs.
+    assert len(done) == len(files.parts)
+    assert done == sorted(done)
+    assert list(tmp_path.iterdir()) == [tmp_path / "points"]
 
 
-def test_rows_of_the_made_up_nation(tmp_path, monkeypatch):
-    monkeypatch.setattr(nation, "GROUP", 4_000)
-    nation.write(tmp_path / "nation", 30_000, users=True)
-    grid = nation.grid(256)
-    files = scan_points(tmp_path / "nation", user="person")
-    assert np.array_equal(files.count_on(grid).counts, grid.count(nation.points(30_000)).counts)
-    bounded = files.count_on(grid, 2)
-    assert bounded.total < files.count_on(grid).total
-    assert bounded.unit == "user"
+def test_another_grid_other_points_and_damage_are_refused(tmp_path):
+    folder = written(tmp_path / "points", table())
+    files = scan_points(folder)
+    kept = tmp_path / "counts.exact.part"
+
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        files.count(GRID, progress=interrupted, checkpoint=kept)
+    other = Grid.around(10.0, 50.0, 21e3, shape=8)
+    changed = scan_points([folder / "0.parquet", folder / "1.parquet"])
+    for points, grid in ((files, other), (changed, GRID)):
+        refuses("begun with other points, another grid", points.count, grid, checkpoint=kept)
+    kept.write_bytes(kept.read_bytes()[:200])
+    refuses("is damaged", files.count, GRID, checkpoint=kept)
+
+
+# Files are found, looked at by their footers, and refused in one sentence.
+
+SMALL = Grid.around(10.0, 50.0, 20e3, shape=8)
+
+
+def write(path, n=50, seed=0, group=20, **more):
+    rng = np.random.default_rng(seed)
+    table = {"lon": rng.uniform(9.9, 10.1, n), "lat": rng.uniform(49.9, 50.1, n), **more}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(pa.table(table), path, row_group_size=group)
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for number in (1, 2, 10):
+        write(tmp_path / "points" / f"part-{number}.parquet", seed=number)
+    (tmp_path / "points" / "_SUCCESS").touch()
+    write(tmp_path / "points" / ".hidden.parquet")
+    (tmp_path / "points" / "read me.txt").write_text("nothing")
+    return tmp_path / "points"
+
+
+def test_folder_pattern_list_and_address_are_the_same_points(folder):
+    names = [folder / f"part-{number}.parquet" for number in (1, 2, 10)]
+    sources = [folder, str(folder / "*.parquet"), names, f"file://{folder}"]
+    found = [scan_points(source, gaps=True) for source in sources]
+    assert len({each.key for each in found}) == 1
+    # In the order of the numbers, not of the letters.
+    assert [Path(p).name for p in found[0].listing.paths] == [path.name for path in names]
+    assert [part.first_row for part in found[0].parts] == [0, 50, 100]
+    assert found[0].rows == 150
+    assert "150" not in repr(found[0])
+    store = fsspec.filesystem("memory")
+    for path in names:
+        store.pipe(f"/bucket/{path.name}", path.read_bytes())
+    far = [
+        scan_points(each, gaps=True) for each in ("memory://bucket", "memory://bucket/*.parquet")
+    ]
+    assert {each.key for each in far} == {found[0].key}
+    counts = found[0].count_on(SMALL).counts
+    assert np.array_equal(far[0].count_on(SMALL).counts, counts)
+
+
+def test_parts_are_row_groups_that_follow_each_other(folder, monkeypatch):
+    monkeypatch.setattr(looking, "PART_ROWS", 40)
+    parts = scan_points(folder / "part-1.parquet").parts
+    assert [(part.groups, part.first_row, part.rows) for part in parts] == [
+        ((0, 1), 0, 40),
+        ((2,), 40, 10),
+    ]
+    assert len({part.key for part in parts}) == 2
+
+
+def refused(source, sentence, **how):
+    with pytest.raises(InputError, match=re.escape(sentence)) as said:
+        scan_points(source, **how)
+    assert str(said.value).count(". ") == 0
+
+
+def test_what_cannot_be_counted_is_refused_in_one_sentence(folder, tmp_path):
+    one = folder / "part-1.parquet"
+    refused(folder, "Files are missing between part-2.parquet and part-10.parquet; bring it back")
+    refused([one, one], "part-1.parquet is there twice, and its records would count twice")
+    refused(tmp_path / "none.parquet", "There is no file none.parquet")
+    refused(str(tmp_path / "none-*.parquet"), "No file fits")
+    refused("memory://nowhere", "There is nothing at memory://nowhere")
+    refused("carrier-pigeon://x/y.parquet", "Files at carrier-pigeon:// cannot be reached")
+    refused([], "There is no file in this list")
+    refused(7, "cannot be read from int")
+    refused([one, "memory://bucket"], "lie in different stores")
+    shutil.copy(one, folder / "part-3.parquet")
+    refused(folder, "part-1.parquet and part-3.parquet are the same file", gaps=True)
+    (tmp_path / "empty").mkdir()
+    refused(tmp_path / "empty", "There is no Parquet file in empty")
+    write(tmp_path / "half" / "_temporary" / "0" / "part-0.parquet")
+    refused(tmp_path / "half", "is still being written")
+
+
+def test_damaged_files_and_other_columns_are_refused_by_name(tmp_path):
+    first = write(tmp_path / "a.parquet", user=np.arange(50))
+    cut = tmp_path / "cut.parquet"
+    cut.write_bytes(first.read_bytes()[:-40])
+    refused(cut, "cut.parquet is no Parquet file, or only a part of one")
+    text = tmp_path / "text.parquet"
+    text.write_text("lon,lat\n1,2\n")
+    refused([first, text], "text.parquet is no Parquet file")
+    wrong = tmp_path / "wrong.parquet"
+    damaged = bytearray(first.read_bytes())
+    damaged[-60:-20] = bytes(40)
+    wrong.write_bytes(damaged)
+    refused(wrong, "wrong.parquet could not be read as Parquet")
+    lacking = write(tmp_path / "c.parquet", seed=3)
+    refused([first, lacking], "c.parquet has no column 'user', which a.parquet has", user="user")
+    assert scan_points([first, lacking]).rows == 100
+    pq.write_table(pa.table({"lon": ["x"], "lat": [1.0]}), tmp_path / "d.parquet")
+    refused(tmp_path / "d.parquet", "The column 'lon' holds something else than numbers")
+    refused(first, "There is no column 'weight'", weight="weight")
+    shapes = geopandas.GeoDataFrame(geometry=geopandas.points_from_xy([10.0], [50.0]), crs=4326)
+    shapes.to_parquet(tmp_path / "e.parquet")
+    shapes.to_crs(3857).to_parquet(tmp_path / "f.parquet")
+    refused([tmp_path / "e.parquet", tmp_path / "f.parquet"], "another geometry or CRS")
+
+
+def test_a_row_group_that_unpacks_hugely_is_refused_before_it_is_read(tmp_path, monkeypatch):
+    path = tmp_path / "small.parquet"
+    pq.write_table(pa.table(dict.fromkeys(("lon", "lat"), np.full(2**20, 10.0))), path)
+    assert path.stat().st_size < 10_000
+    assert scan_points(path).rows == 2**20
+    monkeypatch.setattr(looking, "MOST_BYTES", 2**22)
+    refuses(r"Row group 0 of small\.parquet unpacks to", scan_points, path)
+
+
+def test_data_that_vanish_while_they_are_counted_are_one_sentence(folder):
+    files = scan_points(folder, gaps=True)
+    (folder / "part-2.parquet").unlink()
+    refuses(r"part-2\.parquet cannot be opened", files.count_on, SMALL)

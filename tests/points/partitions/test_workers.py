@@ -10,14 +10,13 @@ import distributed
 import numpy as np
 import pytest
 
-from explorer.errors import InputError
+from explorer import InputError, scan_points
 from explorer.points.partitions import files as looking
-from explorer.points.partitions import scan_points, workers
+from explorer.points.partitions import workers
 from explorer.points.partitions.adding import JUDGED, Counted, Sum
-from explorer.points.partitions.counting import Job
-from explorer.points.partitions.files import Part
 from explorer.points.partitions.people import Held
 from tests.points.partitions.test_counting import GRID, table, written
+from tests.refusals import refuses
 
 QUIET = {"silence_logs": 50, "scheduler_kwargs": {"dashboard_address": "127.0.0.1:0"}}
 
@@ -45,20 +44,12 @@ def cluster():
         yield made
 
 
-@pytest.mark.parametrize("bound", [None, 2])
-def test_threads_count_what_one_thread_counts(files, bound):
-    counted, notes = files.count(GRID, bound, workers="threads")
-    alone, said = files.count(GRID, bound)
-    assert np.array_equal(counted.counts, alone.counts)
-    assert notes == said
-
-
 def test_killed_workers_change_no_bit(files, cluster, tmp_path):
     alone, said = files.count(GRID, 2)
-    killed: list[int] = []
-    done: list[float] = []
+    killed = []
+    done = []
 
-    def kill(share: float) -> None:
+    def kill(share):
         done.append(share)
         if len(done) in (1, 7):
             for nanny in cluster.workers.values():
@@ -79,7 +70,7 @@ def test_killed_workers_change_no_bit(files, cluster, tmp_path):
 
 def test_workers_load_nothing_that_draws_noise(files, cluster):
     # Inside, so that it is sent as it stands: workers would import this module for its name.
-    def loaded() -> list[str]:
+    def loaded():
         import sys
 
         return [name for name in sys.modules if name in ("opendp", "explorer.privacy.noise")]
@@ -92,7 +83,7 @@ def test_workers_load_nothing_that_draws_noise(files, cluster):
 def test_a_part_that_kills_its_workers_is_given_up(files, monkeypatch):
     monkeypatch.setattr(workers, "ALLOWED_FAILURES", 0)
 
-    def dies(_: Part) -> Counted:
+    def dies(_):
         import os
 
         os._exit(1)
@@ -107,22 +98,6 @@ def test_a_part_that_kills_its_workers_is_given_up(files, monkeypatch):
         list(workers.count_by_dask(dies, list(files.parts[:1]), made.scheduler_address))
 
 
-def test_workers_that_do_not_come_back_are_waited_for_for_a_while(monkeypatch):
-    monkeypatch.setattr(workers, "ALONE", 0.2)
-    monkeypatch.setattr(workers, "LOOK", 0.2)
-
-    class Nobody:
-        def nthreads(self) -> dict:
-            return {}
-
-    class Never:
-        def add_done_callback(self, _) -> None:
-            pass
-
-    with pytest.raises(InputError, match="All workers are gone and none came back"):
-        list(workers._results(Nobody(), [Never()]))
-
-
 def test_a_scheduler_without_workers_is_one_sentence(files, monkeypatch):
     monkeypatch.setattr(workers, "PATIENCE", 1)
     with (
@@ -135,8 +110,7 @@ def test_a_scheduler_without_workers_is_one_sentence(files, monkeypatch):
 def test_an_error_of_a_part_is_one_sentence_and_ends_the_rest(files, cluster):
     address = cluster.scheduler_address
     Path(files.listing.paths[1]).unlink()
-    with pytest.raises(InputError, match=r"1\.parquet cannot be opened"):
-        files.count(GRID, workers=address)
+    refuses(r"1\.parquet cannot be opened", files.count, GRID, workers=address)
     with distributed.Client(address, set_as_default=False) as client:
         # What was sent is taken away again.
         left = client.run(lambda dask_worker: list(dask_worker.plugins))
@@ -146,11 +120,9 @@ def test_an_error_of_a_part_is_one_sentence_and_ends_the_rest(files, cluster):
 def test_no_scheduler_and_no_dask_are_one_sentence(files, monkeypatch):
     monkeypatch.setattr(workers, "PATIENCE", 1)
     for address in ("tcp://127.0.0.1:9", "nonsense"):
-        with pytest.raises(InputError, match="There is no Dask scheduler at"):
-            files.count(GRID, workers=address)
+        refuses("There is no Dask scheduler at", files.count, GRID, workers=address)
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(InputError, match=r"pip install distributed"):
-        files.count(GRID, workers="auto")
+    refuses(r"pip install distributed", files.count, GRID, workers="auto")
 
 
 def test_a_part_that_comes_twice_is_added_once():
@@ -160,18 +132,3 @@ def test_a_part_that_comes_twice_is_added_once():
         total.add(key, one.packed())
     assert total.total().counts.tolist() == [10]
     assert total.total().judged[0] == 2
-
-
-def test_counting_a_part_is_a_pure_function(files):
-    """A job draws nothing and changes nothing, so that it may run any number of times."""
-    from explorer.grid.plans import GridPlan
-
-    job, part = Job(files, GridPlan(GRID), 2), files.parts[3]
-    assert isinstance(part, Part)
-    once, again = job(part), job(part)
-    for field in ("atoms", "counts", "judged"):
-        assert np.array_equal(getattr(once, field), getattr(again, field))
-    assert np.array_equal(once.held.identity, again.held.identity)
-    assert len(once.held.identity)
-    for one, other in zip(once.held.joined(), again.held.joined(), strict=True):
-        assert np.array_equal(one, other)

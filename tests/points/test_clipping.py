@@ -216,6 +216,17 @@ def test_no_place_is_preferred_in_a_file_sorted_by_place(counted, of_each, bound
     assert (np.abs(kept - expected)[~sure] < 5.6 * np.sqrt(variance[~sure])).all()
 
 
+@pytest.mark.parametrize("bound", [1, 10**9, 2 * 10**9])
+def test_users_with_large_codes_and_weights_count_as_others_do(bound):
+    y, n = np.array([0.5, 1.5, 2.5, 2.7, 20.0]), 10**9
+    user, weight = [2**60, 5, 2**60, 2**60, 7], [n, n, n // 2, n // 2, n]
+    points = Points(np.full(5, 0.5), y, None, user=user, weight=weight)
+    counts = count_block(points, BANDS, bound)[:, 0]
+    assert counts[1] == min(bound, n)
+    assert counts[[0, 2]].sum() == min(bound, 2 * n)
+    assert counts.sum() == counts[:3].sum()
+
+
 Row = st.tuples(st.integers(0, 4), st.integers(-1, 5), st.integers(0, 3))
 
 

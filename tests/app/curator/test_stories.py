@@ -180,6 +180,37 @@ def test_an_address_goes_on_where_the_story_was(monkeypatch) -> None:
     assert "not on the server any more" in page.message.sentence
 
 
+def test_a_lesson_is_a_step_and_its_address_opens_it_there(monkeypatch) -> None:
+    at = Scenario(page="learn", lesson="04_threshold", lesson_step=3, side=512)
+    page = Explore(side=256, links=PAGES)
+    page.story.open(Story([Step("Here.", Scenario(side=256)), Step("There.", at, notes="n")]))
+    press.press(page.story, "Next")
+    query = parse_qs(urlsplit(re.search(r'"where": "([^"]*)"', told(page))[1]).query)
+    address = {name: texts[0] for name, texts in query.items()}
+    put_into_address(monkeypatch, **address)
+    learn = Learn(links=PAGES)
+    assert (learn.card.lesson.key, learn.card.guide.step) == ("04_threshold", 2)
+    assert learn.state.side == 512
+    assert "2 of 2" in bar(learn)
+    # What the browser remembers of another reading does not lead away from there.
+    learn.progress.storage.take('{"number": 1, "value": "{\\"04_threshold\\": 4}"}')
+    assert learn.card.guide.step == 2
+    for damaged in ("x", "-1", "9" * 5000, "99"):
+        put_into_address(monkeypatch, **{**address, "lesson_step": damaged})
+        assert Learn(links=PAGES).card.lesson.key == "04_threshold"
+    learn.stories.section.active = [0]
+    press.press(learn, "Add this lesson to the story")
+    assert "Say first what this lesson shows" in press.text(learn)
+    press.put(learn, "What this lesson shows", "A lesson")
+    press.press(learn, "Add this lesson to the story")
+    last = Story.from_yaml(press.download(learn, "Save story")).steps[-1]
+    assert (last.text, last.screen.lesson, last.screen.lesson_step) == ("A lesson", at.lesson, 3)
+    learn.stories.file.value = Scenario(page="learn", lesson="99_nothing").to_yaml().encode()
+    assert "There is no lesson '99_nothing'" in learn.message.sentence
+    learn.stories.file.value = Scenario(side=256).to_yaml().encode()
+    assert any("./explore?s=" in str(each.value) for each in hidden(learn.stories))
+
+
 def test_the_shelf_is_bounded_and_its_keys_cannot_be_guessed(monkeypatch) -> None:
     monkeypatch.setattr(story_shelf, "MOST", 3)
     shelf = StoryShelf()

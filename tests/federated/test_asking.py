@@ -246,3 +246,8 @@ def test_small_shards_of_two_sizes_add_up_behind_masks(number: int, shard: int) 
     ]
     assert made[1].answered == number
     assert np.array_equal(made[0].values, made[1].values)
+
+
+def test_nobody_looks_into_a_release() -> None:
+    with pytest.raises(ValueError, match="nobody looks"):
+        Asking(crowd(100), EXACT, ONE, record=lambda _: None)

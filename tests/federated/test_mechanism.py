@@ -351,3 +351,10 @@ def test_cells_of_any_earlier_release_add_up(algorithm: str) -> None:
     assert after.density().sum() == pytest.approx(people, abs=allowed)
     south = after.answer([[0, 0, 64, 32]]).value[0]
     assert south == pytest.approx(TOWN[:32].sum(), abs=allowed)
+
+
+def test_a_run_whose_shards_were_all_refused_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(calibration, "fewest", lambda size, *_: size)
+    for algorithm in ("people", "paper"):
+        with pytest.raises(InputError, match="Every shard was refused"):
+            Federated(algorithm=algorithm, dropped=0.2, corrupt=0.0).release(TOWN, rng=1)

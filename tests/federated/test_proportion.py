@@ -158,3 +158,13 @@ def test_what_is_refused_is_not_booked(
     with pytest.raises(InputError, match=sentence):
         proportion(people, **how, ledger=ledger, people_are_public=True)
     assert ledger.spent(people.key) == 0
+
+
+def test_the_table_tiles_the_map_and_the_budget_is_spent(people: People) -> None:
+    found = proportion(people, 0.5, number=20_000, rng=1, mode="summed")
+    frame = found.table()
+    area = (frame.row1 - frame.row0) * (frame.column1 - frame.column0)
+    assert area.sum() == 64 * 64
+    assert found.rounds.epsilon.sum() == pytest.approx(0.5)
+    assert np.all((frame.low <= frame.high) & (frame.low >= 0) & (frame.high <= 1))
+    assert found.preview

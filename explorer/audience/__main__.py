@@ -16,7 +16,7 @@ def main() -> int:
     from explorer.errors import InputError
 
     said = json.loads(sys.argv[1])
-    lists = {name: tuple(each) for name, each in said.items() if isinstance(each, list)}
+    lists = {name: tuple(text) for name, text in said.items() if isinstance(text, list)}
     try:
         serve(Settings(**{**said, **lists}), partial(print, flush=True))
     except InputError as error:

@@ -92,13 +92,13 @@ def in_words(answers: Answers, row: int, touched: Any = None) -> str:
     """One answer in sentences."""
     value, half = float(answers.value[row]), Z95 * float(answers.sd[row])
     cut = 0 if touched is None else int(touched[row])
-    said = words(
+    text = words(
         "answer",
         value=count(max(value, 0.0)),
         range=range_in_words(value, half, answers.sd_exact),
         size=size_in_words(value, half),
     )
-    return f"{said} {words('cut', cut=f'{cut:,}')}" if cut else said
+    return f"{text} {words('cut', cut=f'{cut:,}')}" if cut else text
 
 
 def range_in_words(value: float, half: float, exact: bool) -> str:

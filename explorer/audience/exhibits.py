@@ -206,7 +206,8 @@ class Exhibition:
             except Changed:
                 found[manifest[:10]] = None
         dates = {
-            key: "" if each is None else each.published.booking.time for key, each in found.items()
+            key: "" if entry is None else entry.published.booking.time
+            for key, entry in found.items()
         }
         self._of = {key: found[key] for key in sorted(found, key=dates.__getitem__)}
 

@@ -111,7 +111,7 @@ def verified(folder: Path, ask: Callable[..., Any] | None = None) -> Verified:
     """
     ask = ask or (read_apart if SUPPORTED else read_beside)
     found = ask(as_plain, b"", str(folder), limits=LIMITS)
-    wrong = next((each for each in found["checks"] if not each["holds"]), None)
+    wrong = next((entry for entry in found["checks"] if not entry["holds"]), None)
     if wrong is not None:
         said = str(wrong["said"]) or "It is not what was published."
         raise InputError(f"{folder} is not shown, since it does not verify: {said}")

@@ -71,7 +71,7 @@ class Compare(Answer):
     def get(self) -> None:
         """Answer."""
         exhibition, asked = self.house.exhibition, self.asked()
-        named = [exhibition[asked[each]] for each in ("first", "second") if each in asked]
+        named = [exhibition[asked[name]] for name in ("first", "second") if name in asked]
         shown = [*named, *(each for each in exhibition if each not in named)]
         if len(shown) < 2:
             raise InputError("There are no two maps on this server to compare.")

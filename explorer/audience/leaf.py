@@ -48,7 +48,7 @@ def described(exhibit: Exhibit, leaf: int) -> bytes:
         ("Records on a square kilometre", density(value / (width * height / 1e6))),
         ("Cuts between the whole map and this area", f"{depth:,}"),
     ]
-    said = words(
+    text = words(
         "leaf",
         number=f"{leaf + 1:,}",
         leaves=f"{release.n_leaves:,}",
@@ -60,7 +60,7 @@ def described(exhibit: Exhibit, leaf: int) -> bytes:
     found = {
         "leaf": leaf + 1,
         "box": exhibit.leaves.boxes[leaf].tolist(),
-        "said": f"{said} {place}",
+        "said": f"{text} {place}",
         "facts": facts,
     }
     return json.dumps(found, ensure_ascii=False, allow_nan=False).encode()

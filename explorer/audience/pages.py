@@ -75,7 +75,7 @@ def compare_page(exhibition: Exhibition, chosen: Sequence[Exhibit]) -> bytes:
     apart = not same_plane(first, second)
     setting = {
         "page": "compare",
-        "maps": [_setting(each) for each in chosen],
+        "maps": [_setting(choice) for choice in chosen],
         "all": [_setting(each) for each in exhibition],
         "apart": apart,
     }
@@ -147,7 +147,7 @@ def _own(exhibit: Exhibit) -> list[dict[str, Any]]:
     boxes = exhibit.published.boxes
     if boxes is None:
         return []
-    found: list[dict[str, Any]] = []
+    results: list[dict[str, Any]] = []
     asked = zip(boxes.names, boxes.asked.boxes.tolist(), boxes.asked.shapes, strict=True)
     for name, box, shape in asked:
         area: dict[str, Any] = {"name": safe_text(name, 40), "box": box}
@@ -158,8 +158,8 @@ def _own(exhibit: Exhibit) -> list[dict[str, Any]]:
             if len(rings) > 1 or len(corners) > _MOST_CORNERS:
                 continue
             area = {"name": area["name"], "shape": corners}
-        found.append(area)
-    return found[:_MOST_OWN]
+        results.append(area)
+    return results[:_MOST_OWN]
 
 
 def _bar(title: str, exhibition: Exhibition, exhibit: Exhibit | None = None) -> str:

@@ -15,8 +15,8 @@ class Statics:
     """The files of a folder."""
 
     def __init__(self, folder: Path = _FOLDER) -> None:
-        found = [path for path in sorted(folder.iterdir()) if path.suffix in _KINDS]
-        self._of = {each.name: Packed.of(each.read_bytes()) for each in found}
+        results = [path for path in sorted(folder.iterdir()) if path.suffix in _KINDS]
+        self._of = {entry.name: Packed.of(entry.read_bytes()) for entry in results}
         # One mark for all: modules name each other.
         whole = b"".join(each.plain for each in self._of.values())
         self.mark = hashlib.sha256(whole).hexdigest()[:12]

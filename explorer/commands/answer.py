@@ -97,8 +97,8 @@ def _tell(summary: str, found: Answered, form: str, path: Path | None) -> None:
     else:
         found.write(path, form)
         number = len(found.names)
-        said = "1 answer was" if number == 1 else f"{number:,} answers were"
-        print(f"{said} written to {path}.")
+        text = "1 answer was" if number == 1 else f"{number:,} answers were"
+        print(f"{text} written to {path}.")
     note(summary)
     if form == "table":
         note(

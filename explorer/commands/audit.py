@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> None:
         raise InputError(f"--seconds is {seconds:g}; give a number above 0, at most {_LONGEST:g}.")
     audited = audit_all(keys, seconds, pairs, arguments.seed, name == "all")
     print(report(audited))
-    if any(verdict(each, audited) != HOLDS for each in audited.found):
+    if any(verdict(entry, audited) != HOLDS for entry in audited.found):
         raise SystemExit(1)
     if any(each.breach for each in audited.noise):
         raise SystemExit(1)
@@ -104,18 +104,18 @@ def report(audited: Audited) -> str:
     header += ["branches", "loss/eps", "noise p", "verdict"]
     rows = [
         [
-            each.key,
-            f"{each.pairs:,}",
-            f"{each.large:,}",
-            f"{each.strangers:,}",
-            f"{each.cells:,} cells" if each.cells else "",
-            f"{each.call:,}" if each.call else "",
-            f"{len(audited.seen.get(each.key, ())):,}",
-            f"{each.largest:.6f}",
-            f"{each.p_value:.3f}",
-            verdict(each, audited),
+            entry.key,
+            f"{entry.pairs:,}",
+            f"{entry.large:,}",
+            f"{entry.strangers:,}",
+            f"{entry.cells:,} cells" if entry.cells else "",
+            f"{entry.call:,}" if entry.call else "",
+            f"{len(audited.seen.get(entry.key, ())):,}",
+            f"{entry.largest:.6f}",
+            f"{entry.p_value:.3f}",
+            verdict(entry, audited),
         ]
-        for each in audited.found
+        for entry in audited.found
     ]
     lines = [table(header, rows), ""]
     header = ["source", "draws of", "number", "chi-square p", "bound/eps", "verdict"]

@@ -191,5 +191,5 @@ def _begin() -> None:
 def _part_done(found: dict[str, Finding], pairs: int | None, time_gone: float) -> float:
     by_pairs = 0.0
     if pairs is not None:
-        by_pairs = sum(min(each.pairs / pairs, 1.0) for each in found.values()) / len(found)
+        by_pairs = sum(min(entry.pairs / pairs, 1.0) for entry in found.values()) / len(found)
     return max(by_pairs, time_gone)

@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> None:
         known = cities()
         listed: dict[str, list[object]] = {
             "key": list(known),
-            "title": [each.title for each in known.values()],
+            "title": [entry.title for entry in known.values()],
             "description": [each.description for each in known.values()],
             "where": [where(each) for each in known.values()],
             "present": [each.present for each in known.values()],

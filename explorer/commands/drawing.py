@@ -236,9 +236,9 @@ def _draw(
 ) -> Release:
     from explorer.mechanisms.duration import duration
 
-    said = "" if seed is not None else duration(made, matrix)
-    if said:
-        note(said)
+    text = "" if seed is not None else duration(made, matrix)
+    if text:
+        note(text)
     try:
         with progress(f"Drawing {made.title}") as tell:
             return made.release(matrix, rng=seed, progress=tell, ledger=ledger, **besides)

@@ -117,11 +117,11 @@ def _typed_mechanism(typed: Sequence[str]) -> str:
     ('ag', 'ug')
     """
     named = ""
-    for before, each in zip(("", *typed), typed, strict=False):
+    for before, character in zip(("", *typed), typed, strict=False):
         if before == "--mechanism":
-            named = each
-        elif each.startswith("--mechanism="):
-            named = each.partition("=")[2]
+            named = character
+        elif character.startswith("--mechanism="):
+            named = character.partition("=")[2]
     return named.lower()
 
 
@@ -179,11 +179,11 @@ def pairs(typed: Iterable[str], kind: type[Mechanism], what: str) -> dict[str, A
     {'T': 5, 'stop_count': 30.0}
     """
     pairs: dict[str, Any] = {}
-    for each in typed:
-        given, equals, text = each.partition("=")
+    for character in typed:
+        given, equals, text = character.partition("=")
         name = given.strip().replace("-", "_")
         if not equals or not name:
-            raise InputError(f"{what} is {each!r}; give a name and a value such as T=5.")
+            raise InputError(f"{what} is {character!r}; give a name and a value such as T=5.")
         if name not in kind.tunables():
             raise InputError(
                 f"{kind.title} has no setting {name!r}; {what} takes "

@@ -51,7 +51,9 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.format == "json":
         print(as_json(found), end="")
         return
-    rows = [{"population": each["population"], **row} for each in found for row in each["bookings"]]
+    rows = [
+        {"population": entry["population"], **row} for entry in found for row in entry["bookings"]
+    ]
     names = ("population", "time", "mechanism", "epsilon", "state", "file", "sha256")
     if arguments.format == "csv":
         columns = {name: [row[name] for row in rows] for name in names}

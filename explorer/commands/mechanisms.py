@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.format != "table":
         declared = [chosen.param[name] for name in ("epsilon", *chosen.tunables())]
         settings = {
-            "parameter": [each.name for each in declared],
+            "parameter": [parameter.name for parameter in declared],
             "default": [each.default for each in declared],
             "allowed": [allowed(each) for each in declared],
             "meaning": [each.doc for each in declared],

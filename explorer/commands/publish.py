@@ -120,8 +120,8 @@ def run(arguments: argparse.Namespace) -> None:
     require_free(folder)
     about = _about(arguments, ledger, population_name(name))
     signing = None if arguments.unsigned else PublisherKey(_key_path(arguments))
-    for each in idle:
-        note(f"{each} has no effect with these settings.")
+    for worker in idle:
+        note(f"{worker} has no effect with these settings.")
     matrix, notes = load()
     for sentence in notes:
         note(without_counts(sentence))

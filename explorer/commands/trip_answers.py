@@ -78,8 +78,8 @@ def questions(arguments: argparse.Namespace, domain: TripDomain) -> tuple[Floats
     typed = {word: _typed(arguments, word) for word in WORDS}
     if any(typed.values()):
         single = np.full((1, k, 4), np.nan)
-        for word, given in typed.items():
-            for place, box in zip(_stands(word, len(given), domain), given, strict=True):
+        for word, character in typed.items():
+            for place, box in zip(_stands(word, len(character), domain), character, strict=True):
                 degrees = (
                     boxes_of_degrees([box], domain.grids[place]) if arguments.lonlat else [box]
                 )

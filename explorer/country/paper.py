@@ -153,11 +153,11 @@ class CountryBench:
         """The same of a benchmark, whose areas are answered from cells."""
         counts, truth = self.land.counts, self.land.counts.by_area
         plan = benchmark_plan(epsilon, float(truth.sum()), len(truth), inside)
-        found = []
+        results = []
         for seed in range(self.seeds):
             release = plan.release(self._benchmark(number), rng=seed)
-            found.append(mre(truth, by_cells(release, counts.windows), SMOOTHING))
-        return np.array(found)
+            results.append(mre(truth, by_cells(release, counts.windows), SMOOTHING))
+        return np.array(results)
 
     def _squares_of(self, city: str, inside: str, epsilon: float) -> Floats:
         """Mean relative error of the random rectangles of a city, seed by seed."""

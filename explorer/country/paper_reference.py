@@ -111,17 +111,17 @@ def lines(pairs: list[Pair]) -> tuple[list[str], list[list[str]]]:
 
 
 def _read(folder: str | Path) -> tuple[Any, Any, Any]:
-    found = []
+    results = []
     for name in FILES:
         path = Path(folder).expanduser() / name
         try:
-            found.append(json.loads(path.read_text(encoding="utf-8"))["rows"])
+            results.append(json.loads(path.read_text(encoding="utf-8"))["rows"])
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise InputError(
                 f"{name} could not be read from {folder}; give the folder of a reference, with "
                 f"{', '.join(FILES)} in it."
             ) from error
-    return found[0], found[1], found[2]
+    return results[0], results[1], results[2]
 
 
 def _asked(static: Any, releases: Any, cities: Any, bench: CountryBench) -> list[Asked]:

@@ -92,13 +92,13 @@ def biases(table: pd.DataFrame) -> pd.DataFrame:
     import pandas as pd
 
     rows = table[table.metric == "bias"].assign(label=label(table))
-    found = []
+    results = []
     for key, own in rows.groupby(["label", "city", "epsilon", "workload"], sort=False):
         values = own.value.to_numpy()
         sd = float(np.std(values, ddof=1)) if len(values) > 1 else float("nan")
         mean = float(values.mean())
-        found.append(
+        results.append(
             (*key, mean, standard_error(values), sd, mean / sd if sd else 0.0, len(values))
         )
     columns = ["label", "city", "epsilon", "workload", "bias", "error", "sd", "bias_in_sd", "seeds"]
-    return pd.DataFrame(found, columns=columns)
+    return pd.DataFrame(results, columns=columns)

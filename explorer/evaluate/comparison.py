@@ -98,7 +98,9 @@ def compare(
     if previews * len(true) > _MOST_ROWS:
         raise InputError(f"That are {previews * len(true):,} rows: ask for fewer boxes or repeats.")
     labels = _labels([made.with_(epsilon=budgets[0]) for made in chosen])
-    tasks = [(made.with_(epsilon=e), k) for made in chosen for e in budgets for k in range(repeat)]
+    tasks = [
+        (choice.with_(epsilon=e), k) for choice in chosen for e in budgets for k in range(repeat)
+    ]
     names = _names(shapes, len(true))
     parts = []
     for made, run in _with_bar(tasks, progress):
@@ -154,10 +156,10 @@ def _labels(chosen: Sequence[Mechanism]) -> dict[Mechanism, str]:
     """
     keys = [fromkey.key for fromkey in dict.fromkeys(chosen)]
     labels = {}
-    for made in chosen:
-        own = [f"{n}={v!r}" for n, v in made.settings().items() if v != made.param[n].default]
-        several = keys.count(made.key) > 1 and own
-        labels[made] = f"{made.key}({', '.join(own)})" if several else made.key
+    for choice in chosen:
+        own = [f"{n}={v!r}" for n, v in choice.settings().items() if v != choice.param[n].default]
+        several = keys.count(choice.key) > 1 and own
+        labels[choice] = f"{choice.key}({', '.join(own)})" if several else choice.key
     return labels
 
 

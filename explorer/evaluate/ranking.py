@@ -108,7 +108,7 @@ def scores(table: pd.DataFrame, metric: str) -> list[Score]:
     rows = table[table.metric == metric].assign(label=label(table))
     # An error of exactly 0 has no logarithm.
     rows = rows.assign(value=rows.value.clip(lower=np.finfo(np.float64).tiny))
-    found = []
+    results = []
     shape = None
     for name, own in rows.groupby("label", sort=False):
         cells = own.pivot_table(index=_CELL, columns="seed", values="value", aggfunc="mean")
@@ -122,8 +122,8 @@ def scores(table: pd.DataFrame, metric: str) -> list[Score]:
         figures = cells.to_numpy()
         means = figures.mean(axis=1, keepdims=True)
         moves = (figures / means).mean(axis=0)
-        found.append(Score(str(name), float(np.log(means).mean()), moves))
-    return sorted(found, key=lambda score: score.log)
+        results.append(Score(str(name), float(np.log(means).mean()), moves))
+    return sorted(results, key=lambda score: score.log)
 
 
 def ranking(table: pd.DataFrame, metric: str) -> pd.DataFrame:

@@ -37,9 +37,9 @@ def adaptive_grid(session: Session, population: int, by_shards: bool = False) ->
     epsilon = to_epsilon(session.units)
     if by_shards:
         epsilon /= math.sqrt(-(-session.people // session.shard))
-    most = min(side, 1 << session.depth)
+    limit = min(side, 1 << session.depth)
     wanted = max(FEWEST, math.ceil(math.sqrt(session.people * epsilon / C_FIRST) / 4))
-    edges = _edges(0, side, min(wanted, most))
+    edges = _edges(0, side, min(wanted, limit))
     paid = share(session.units, ALPHA)
     coarse, first = _asked_boxes(session, *_product(edges, edges), paid)
     check_heard(first.answered)

@@ -206,14 +206,14 @@ def lowest(
     shape : r = m / n_min of the fullest shard, 1 or more: people who do not drop out bring their
         shares, too, so that a sum has more noise than epsilon asks for
     """
-    most = math.log(OVERFLOW / 2.0) - math.log(counters) - math.log(number)
+    limit = math.log(OVERFLOW / 2.0) - math.log(counters) - math.log(number)
     price = epsilon / sensitivity
     low, high = -1, 1
-    while tail(price, high + 1, shape) > most:
+    while tail(price, high + 1, shape) > limit:
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if tail(price, middle + 1, shape) <= most else (middle, high)
+        low, high = (low, middle) if tail(price, middle + 1, shape) <= limit else (middle, high)
     return high
 
 
@@ -265,8 +265,8 @@ def neighbours(size: int, dropped: float, corrupt: float) -> tuple[int, int]:
             return k, t
         # Of two more neighbours at most two survive, and no fewer are corrupt: a threshold that is
         # too high by so many cannot be met before.
-        most = int(there[0] + np.count_nonzero(size * np.cumsum(chance) < _LOST))
-        k += 2 * max(1, -(-(t - most) // 2))
+        limit = int(there[0] + np.count_nonzero(size * np.cumsum(chance) < _LOST))
+        k += 2 * max(1, -(-(t - limit) // 2))
     k = size - 1
     survivors = fewest(size, dropped) - 1
     return k, max(1, min((bad + 1 + survivors + 1) // 2, survivors))

@@ -213,9 +213,9 @@ def tables(share: Share) -> Tables:
     """The tables of a round, made once for every (epsilon, S, n_min): 1 to 50 ms above eps .001."""
     wanted = 3.0 / max(share.chance, 1e-18)
     step = 1 if wanted <= _ONE_STEP else min(_LONGEST, math.ceil(math.sqrt(wanted)))
-    most = min(_LONGEST, max(1, math.ceil(wanted / step)))
+    limit = min(_LONGEST, max(1, math.ceil(wanted / step)))
     laws = (
-        Inverse(lambda bits: share.gaps(step, bits), share.guard, most),
+        Inverse(lambda bits: share.gaps(step, bits), share.guard, limit),
         Inverse(lambda bits: share.inside(step, bits), share.guard, step - 1),
         Inverse(share.sizes, share.guard),
     )

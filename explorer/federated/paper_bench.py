@@ -117,11 +117,11 @@ class HeatmapBench:
         if smooth:
             return tuple(Setting(at, number) for at in self.even for number in few)
         kinds = [(coarse, number) for coarse in (COARSE, 1) for number in few]
-        found = [Setting(at, n, coarse=coarse) for at in self.rough for coarse, n in kinds]
+        results = [Setting(at, n, coarse=coarse) for at in self.rough for coarse, n in kinds]
         if not self.quick:
             large = [at for at in self.rough if len(self.maps[at].people) > 0.9 * MOST]
-            found += [Setting(at, MOST) for at in large]
-        return tuple(found)
+            results += [Setting(at, MOST) for at in large]
+        return tuple(results)
 
     def run(self, at: int, method: str, number: int | None = None, **setting: Any) -> Floats:
         """All `MEASURES` of a method, (seeds, 8)."""

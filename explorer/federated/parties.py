@@ -139,8 +139,8 @@ class Person:
             raise Distrust("this answer could open what must stay closed")
         self._answered = True
         return {
-            j: (SELF, held[1]) if j in survivors else (MASK, held[0])
-            for j, held in self._held.items()
+            j: (SELF, entry[1]) if j in survivors else (MASK, entry[0])
+            for j, entry in self._held.items()
         }
 
 

@@ -59,10 +59,10 @@ class Protocol:
                 f"With {self.dropped:g} dropped and {self.corrupt:g} corrupt nobody honest is "
                 "left: give shares that add up to less than 1."
             )
-        most = calibration.MOST_BITS
-        if self.bits is not None and not (_is_whole(self.bits) and 1 <= self.bits <= most):
+        limit = calibration.MOST_BITS
+        if self.bits is not None and not (_is_whole(self.bits) and 1 <= self.bits <= limit):
             raise InputError(
-                f"Bits of a counter is {self.bits!r}: give a whole number, 1 to {most}, or none."
+                f"Bits of a counter is {self.bits!r}: give a whole number, 1 to {limit}, or none."
             )
 
     def require_bits(self, asked: int, units: int, counters: int, sensitivity: int = 1) -> None:

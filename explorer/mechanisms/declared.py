@@ -36,7 +36,7 @@ class Declared(ParameterizedMetaclass):
     def _shown(cls) -> list[str]:
         """Names of the parameters: epsilon, then the mechanism's own as they are declared."""
         known = [each for each in cls.param if each != "name"]
-        return ["epsilon", *(each for each in known if each != "epsilon")]
+        return ["epsilon", *(entry for entry in known if entry != "epsilon")]
 
     @property
     def __signature__(cls) -> inspect.Signature:
@@ -57,9 +57,11 @@ def documented(own: str, declared: list[param.Parameter]) -> str:
     text, *sections = re.split(r"\n\n(?=\w+\n-{3,}\n)", inspect.cleandoc(own))
     first, _, rest = text.partition("\n\n")
     lines = [first, "", "Parameters", "----------"]
-    for each in declared:
-        lines.append(f"{each.name} : {kind_of(each)}, default {shown_default(each.default)}")
-        said = f"{each.doc} {_EPSILON}" if each.name == "epsilon" else each.doc or ""
+    for parameter in declared:
+        lines.append(
+            f"{parameter.name} : {kind_of(parameter)}, default {shown_default(parameter.default)}"
+        )
+        said = f"{parameter.doc} {_EPSILON}" if parameter.name == "epsilon" else parameter.doc or ""
         lines += textwrap.wrap(said, _WIDTH, initial_indent="    ", subsequent_indent="    ")
     if not any(section.startswith("Raises\n") for section in sections):
         lines += ["", *_RAISES.splitlines()]

@@ -41,8 +41,8 @@ def duration(made: Any, counts: Any, leaves: int | None = None) -> str:
 
 def title_of_bar(made: Any, counts: Any, progress: Any, preview: bool) -> str:
     """What is next to the bar of a draw: how long it takes, where it draws a million numbers."""
-    said = duration(made, counts) if progress is True and not preview else ""
-    return said or str(made.title)
+    text = duration(made, counts) if progress is True and not preview else ""
+    return text or str(made.title)
 
 
 class _Counting:

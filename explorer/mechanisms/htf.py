@@ -293,6 +293,6 @@ def paper_height(noisy_total: int, epsilon: float, domain: Regions) -> int:
 
     3.5 million records give 15, 16 and 17 at epsilon .1, .3 and .5 (section 7.4).
     """
-    most = math.floor(math.log2(int(domain.cells[0])))
+    limit = math.floor(math.log2(int(domain.cells[0])))
     wanted = noisy_total * epsilon / 10
-    return min(max(math.floor(math.log2(wanted)), 0), most) if wanted >= 1 else 0
+    return min(max(math.floor(math.log2(wanted)), 0), limit) if wanted >= 1 else 0

@@ -196,10 +196,10 @@ def _share(noisy, owner, variance, believed, known, found):  # type: ignore[no-u
     for part in range(len(noisy)):
         of[behind[owner[part]]] = part
         behind[owner[part]] += 1
-    most = 0
+    limit = 0
     for i in range(n):
-        most = max(most, start[i + 1] - start[i])
-    values = np.empty(most)
+        limit = max(limit, start[i + 1] - start[i])
+    values = np.empty(limit)
     for i in range(n):
         number = start[i + 1] - start[i]
         if number == 0:

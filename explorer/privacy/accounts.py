@@ -168,10 +168,10 @@ class Accounts:
 
         `agree` is told beforehand what the largest of them would be, and may raise.
         """
-        most = self.dearest(ids, paid)
+        limit = self.dearest(ids, paid)
         if agree is not None:
-            agree(most)
-        self._most = max(self._most, most)
+            agree(limit)
+        self._most = max(self._most, limit)
         run = self._run(ids)
         if run is None:
             _pay(ids, one_or_each(paid), self._spent)

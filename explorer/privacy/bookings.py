@@ -55,16 +55,16 @@ def _with(rows: Sequence[tuple[Row, frozenset[str]]], name: str, dataset: str) -
     names, datasets = {name}, {dataset}
     while True:
         size = len(names), len(datasets)
-        found = [
+        results = [
             (row, of) for row, of in rows if row.dataset in datasets or not names.isdisjoint(of)
         ]
-        datasets.update(row.dataset for row, _ in found)
+        datasets.update(row.dataset for row, _ in results)
         if (len(names), len(datasets)) == size:
-            for _, of in found:
+            for _, of in results:
                 if names.isdisjoint(of):
                     names |= of
             if len(names) == size[0]:
-                return [row for row, _ in found]
+                return [row for row, _ in results]
 
 
 def lowered(rows: Iterable[Row]) -> list[tuple[Row, int]]:

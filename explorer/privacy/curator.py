@@ -296,9 +296,9 @@ class Curator(Passes):
         draws = candidates if rule == "noised costs" else 1
         paid = self._charge(chosen, budget // draws * draws, stage)
         costs = offers.costs(sliced(self.__counts), chosen.lower, chosen.upper, axis)
-        most = homogeneity.SENSITIVITY * self.__counts.contribution_bound
-        index = partitions.least(self._noise, rule, costs, most, paid, chosen.keys, stage)
-        self._enter(stage, paid, draws * len(chosen), most / (1 << homogeneity.LATTICE_BITS))
+        limit = homogeneity.SENSITIVITY * self.__counts.contribution_bound
+        index = partitions.least(self._noise, rule, costs, limit, paid, chosen.keys, stage)
+        self._enter(stage, paid, draws * len(chosen), limit / (1 << homogeneity.LATTICE_BITS))
         return offers.chosen(index)
 
     def median(self, regions: Regions, axis: Ints, units: ArrayLike, stage: str = "split") -> Ints:

@@ -56,8 +56,8 @@ def _quartered(number, i, lower, upper, p):  # type: ignore[no-untyped-def]
 def lay_grids(ids, number, row, lower, upper):  # type: ignore[no-untyped-def]
     """Fill in the boxes of the grids of all regions from position `row` on."""
     last = lower.shape[1] - 1
-    most = max(number[:, last].max(), 1) if len(number) else 1
-    edges = np.empty(min(most, upper[0, last]) + 1, dtype=np.int64)
+    limit = max(number[:, last].max(), 1) if len(number) else 1
+    edges = np.empty(min(limit, upper[0, last]) + 1, dtype=np.int64)
     for i in range(len(ids)):
         p = ids[i]
         if last == 1 and _quartered(number, i, lower, upper, p):

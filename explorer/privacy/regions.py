@@ -357,9 +357,9 @@ def sides(regions: Regions, axis: ArrayLike) -> tuple[Ints, Ints, Ints]:
 
 def _added_up(fan_out: Ints) -> int:
     """How many children there are in all; in Python's whole numbers, which do not wrap round."""
-    most = int(fan_out.max(initial=0))
-    _require_room(most)
-    return sum(fan_out.tolist()) if most * len(fan_out) > MOST_NODES else int(fan_out.sum())
+    limit = int(fan_out.max(initial=0))
+    _require_room(limit)
+    return sum(fan_out.tolist()) if limit * len(fan_out) > MOST_NODES else int(fan_out.sum())
 
 
 def _kept(values: NDArray[Any]) -> NDArray[Any]:

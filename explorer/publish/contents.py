@@ -85,12 +85,12 @@ def _unpacked(path: Path) -> int:
 
 def _paths(release: Release) -> Check:
     elsewhere = sum(round(part * 10**12) for _, part in release.elsewhere)
-    most = int(release.tree.path_spent.sum(axis=1).max()) + elsewhere
-    said = f"paths spend epsilon {to_epsilon(most):.12g} at most"
+    limit = int(release.tree.path_spent.sum(axis=1).max()) + elsewhere
+    text = f"paths spend epsilon {to_epsilon(limit):.12g} at most"
     # What passed elsewhere is kept as a decimal: a unit may be lost by reading it.
-    if release.tree.spent.min() < 0 or most > release.units + len(release.elsewhere):
-        return Check("paths", False, f"The {said}, more than the {release.epsilon:.12g} paid.")
-    return Check("paths", True, said)
+    if release.tree.spent.min() < 0 or limit > release.units + len(release.elsewhere):
+        return Check("paths", False, f"The {text}, more than the {release.epsilon:.12g} paid.")
+    return Check("paths", True, text)
 
 
 def _stages(release: Release) -> Check:
@@ -121,8 +121,8 @@ def _facts(manifest: Mapping[str, Any], again: Mapping[str, Any]) -> Check:
         return Check(
             "facts", False, f"The manifest says of {names[:80]} what the release does not."
         )
-    said = "" if same else "; the words of another version were not compared"
-    return Check("facts", True, f"the manifest says what the release does{said}")
+    text = "" if same else "; the words of another version were not compared"
+    return Check("facts", True, f"the manifest says what the release does{text}")
 
 
 def _alike(one: Any, other: Any) -> bool:

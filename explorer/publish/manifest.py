@@ -118,7 +118,7 @@ def size_and_sum(path: Path) -> dict[str, Any]:
 
 def checksum(said: Mapping[str, Any]) -> str:
     """SHA-256 of a manifest without this very line."""
-    rest = {name: each for name, each in said.items() if name != "checksum"}
+    rest = {name: text for name, text in said.items() if name != "checksum"}
     return hashlib.sha256(as_bytes(rest)).hexdigest()
 
 

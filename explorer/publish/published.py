@@ -136,7 +136,7 @@ class Boxes:
         boxes = np.array([each["box"] for each in said], dtype=np.float64).reshape(-1, 4)
         try:
             shapes = [
-                None if each["wkb"] is None else shapely.from_wkb(each["wkb"]) for each in said
+                None if text["wkb"] is None else shapely.from_wkb(text["wkb"]) for text in said
             ]
         except shapely.errors.ShapelyError as error:
             raise ValueError("a shape is damaged") from error

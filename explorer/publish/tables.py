@@ -78,10 +78,10 @@ def _features(leaves: Leaves) -> Iterator[str]:
     """A line for each leaf; a comma before all but the very first."""
     numbers = (column.tolist() for column in leaves.columns.values())
     for number, place, *row in zip(leaves.leaf.tolist(), leaves.degrees(), *numbers, strict=True):
-        said = ",".join(f'"{n}":{_short(v)}' for n, v in zip(leaves.columns, row, strict=True))
+        text = ",".join(f'"{n}":{_short(v)}' for n, v in zip(leaves.columns, row, strict=True))
         yield (
             f'{"," if number else ""}{{"type":"Feature","id":{number},"properties":'
-            f'{{"leaf":{number},{said}}},"geometry":{_geometry(place)}}}\n'
+            f'{{"leaf":{number},{text}}},"geometry":{_geometry(place)}}}\n'
         )
 
 

@@ -36,7 +36,7 @@ def verify(folder: str | Path, key: bytes = b"") -> Verdict:
     found = read_apart(
         as_plain, b"", str(Path(folder).expanduser().absolute()), key.hex(), limits=LIMITS
     )
-    checks = tuple(Check(**each) for each in found["checks"])
+    checks = tuple(Check(**entry) for entry in found["checks"])
     return Verdict(checks, found["signed_by"], found["signature"], found["warning"])
 
 

@@ -30,7 +30,7 @@ def foreign_ranges(content: bytes, grid: Grid, name: str, **how: Any) -> RangeFi
     """
     found = read_apart(ranges_as_plain, content, grid, name, **how)
     texts = {str(key): [str(row) for row in rows] for key, rows in found["texts"].items()}
-    names = [str(each) for each in found["names"]]
+    names = [str(entry) for entry in found["names"]]
     return RangeFile(
         np.asarray(found["boxes"], np.float64).reshape(-1, 4),
         list(shapes_of(found["shapes"])),
@@ -63,7 +63,7 @@ def foreign_trip_boxes(
 ) -> tuple[NDArray[np.float64], list[str]]:
     """Boxes about several maps, see `read_trip_boxes`; the rest is as for `foreign_ranges`."""
     found = read_apart(trip_boxes_as_plain, content, domain, name, **how)
-    return np.asarray(found["boxes"], np.float64), [str(each) for each in found["names"]]
+    return np.asarray(found["boxes"], np.float64), [str(entry) for entry in found["names"]]
 
 
 def trip_boxes_as_plain(content: bytes, domain: TripDomain, name: str) -> dict[str, Any]:

@@ -126,7 +126,7 @@ def _of_geojson(content: bytes, grid: Grid, label: str, name_column: str) -> Ran
     if grid.crs is not None and _has_own_crs(content):
         return _of_polygons(content, grid, label, name_column)
     boxes, _, found = read_shapes(content, grid, label, MAX_RECTANGLES)
-    shapes = [None if each is None else each.on(grid)[0] for each in found]
+    shapes = [None if entry is None else entry.on(grid)[0] for entry in found]
     return _named(_around(boxes, shapes), shapes, _facts(content), name_column, label)
 
 
@@ -192,7 +192,7 @@ def _of_csv(content: bytes, grid: Grid, label: str, name_column: str) -> RangeFi
 def _numbers(cells: Sequence[str | None]) -> bool:
     """Whether a column holds numbers: one, and no text."""
     said = [cell for cell in cells if cell and cell.strip()]
-    return bool(said) and all(_NUMBER.fullmatch(each.strip()) for each in said)
+    return bool(said) and all(_NUMBER.fullmatch(text.strip()) for text in said)
 
 
 def _polygons_of(table: CSVRows) -> Iterable[Any]:

@@ -252,8 +252,8 @@ def _bounds(start: Floats, step: Floats, owner: NDArray[np.int64], grid: Grid) -
 
 def _places(start: Floats, step: Floats, grid: Grid) -> tuple[Floats, Floats, NDArray[np.int64]]:
     """Many places along m edges in metres, (k,) each, and which is the first of each edge (m,)."""
-    most = int(np.clip(_MOST_PLACES // len(start), 1, _MOST_STEPS))
-    parts = np.clip(np.ceil(np.abs(step).max(axis=1) / _STEP_DEGREES), 1, most).astype(np.int64)
+    limit = int(np.clip(_MOST_PLACES // len(start), 1, _MOST_STEPS))
+    parts = np.clip(np.ceil(np.abs(step).max(axis=1) / _STEP_DEGREES), 1, limit).astype(np.int64)
     first = np.cumsum(parts) - parts
     edge = np.repeat(np.arange(len(start)), parts)
     along = (np.arange(len(edge)) - first[edge]) / parts[edge]

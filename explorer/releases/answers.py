@@ -153,9 +153,9 @@ class Answers:
         listed = self.to_frame()
         if "geometry" in listed:
             listed = listed.drop(columns="geometry")
-        said = "" if self.sd_exact else " Standard deviations are estimates."
+        text = "" if self.sd_exact else " Standard deviations are estimates."
         return (
             f"{listed.round(1).to_html(max_rows=_SHOWN, border=0)}"
             f"<p>{len(self):,} private counts; low to high: 95 % interval of the noise alone."
-            f"{html.escape(said)}</p>"
+            f"{html.escape(text)}</p>"
         )

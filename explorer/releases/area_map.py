@@ -92,12 +92,12 @@ class AreaMap:
         leaves, sums = self.tree.leaves, summed(self.land)
         lower, upper = self.tree.lower[leaves], self.tree.upper[leaves]
         found = np.zeros((len(boxes), len(leaves)))
-        for each, box in zip(found, boxes, strict=True):
+        for entry, box in zip(found, boxes, strict=True):
             low, high = np.maximum(lower, box[0]), np.minimum(upper, box[1])
             meets = np.flatnonzero((low < high).all(axis=1) & (self.leaf_land > 0))
             if len(meets):
                 cut = np.stack([low[meets], high[meets]], axis=1)
-                each[meets] = rectangle_sums(sums, cut) / self.leaf_land[meets]
+                entry[meets] = rectangle_sums(sums, cut) / self.leaf_land[meets]
         return np.clip(found, 0.0, 1.0)
 
     def leaf_sums(self, cells: Floats) -> Floats:

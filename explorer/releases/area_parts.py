@@ -67,9 +67,9 @@ class Asked:
         return None if self.shapes is None else shapely.STRtree(self.shapes)
 
     def __len__(self) -> int:
-        for each in (self.boxes, self.shapes, self.members):
-            if each is not None:
-                return len(each)
+        for part in (self.boxes, self.shapes, self.members):
+            if part is not None:
+                return len(part)
         return 0
 
 
@@ -94,7 +94,7 @@ def asked_of(where: Any, windows: Windows, crs: Any = None) -> Asked:
     if isinstance(where, str) or _is_path(where):
         where = [where]
     listed = list(where) if isinstance(where, list | tuple | set | np.ndarray) else []
-    if listed and all(isinstance(each, str) or _is_path(each) for each in listed):
+    if listed and all(isinstance(entry, str) or _is_path(entry) for entry in listed):
         return Asked.of_members([_union(windows, [each]) for each in listed], len(windows.areas))
     if listed and all(isinstance(each, list) and _are_paths(each) for each in listed):
         return Asked.of_members([_union(windows, each) for each in listed], len(windows.areas))

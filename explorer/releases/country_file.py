@@ -234,8 +234,8 @@ def _release(facts: dict[str, Any], frame: geopandas.GeoDataFrame) -> dict[str, 
     if not isinstance(nodes, int) or not 0 < nodes <= _MOST_NODES:
         raise ValueError("more nodes than there can be")
     declared = facts["areas"]
-    most = 2**16 + 8 * (nodes * (12 + width) + 8 * len(declared["paths"]))
-    with np.load(unpacked(facts["arrays"], most), allow_pickle=False) as arrays:
+    limit = 2**16 + 8 * (nodes * (12 + width) + 8 * len(declared["paths"]))
+    with np.load(unpacked(facts["arrays"], limit), allow_pickle=False) as arrays:
         stored = {name: arrays[name] for name in arrays.files}
     by_node = dict(zip(frame["node"], frame.geometry, strict=True))
     geometry = np.empty(len(stored["lowest"]), dtype=object)
@@ -244,7 +244,7 @@ def _release(facts: dict[str, Any], frame: geopandas.GeoDataFrame) -> dict[str, 
         tuple(declared["levels"]),
         stored["parent"],
         stored["level"],
-        tuple(tuple(map(str, each)) for each in declared["paths"]),
+        tuple(tuple(map(str, parameter)) for parameter in declared["paths"]),
         stored["lowest"],
         geometry,
         pyproj.CRS.from_user_input(declared["crs"]),
@@ -288,12 +288,12 @@ def _maps(
     has_map, haar = stored["has_map"], stored["haar"]
     if len(has_map) != len(tree.leaves):
         raise ValueError("a map is missing")
-    found: list[AreaMap | None] = []
+    results: list[AreaMap | None] = []
     sizes = iter(stored.get("size", ()))
     begin, number = 0, 0
     for leaf, has in zip(tree.leaves, has_map, strict=True):
         if not has:
-            found.append(None)
+            results.append(None)
             continue
         end = begin + int(next(sizes))
         own = {name: stored[f"map_{name}"][begin:end] for name in _TREE}
@@ -306,6 +306,6 @@ def _maps(
         inner = Tree(stages=names, **own)
         check_tree(inner, window.shape)
         variance = float(haar[number])
-        found.append(AreaMap(window, inner, inside, None if np.isnan(variance) else variance))
+        results.append(AreaMap(window, inner, inside, None if np.isnan(variance) else variance))
         begin, number = end, number + 1
-    return tuple(found)
+    return tuple(results)

@@ -253,8 +253,8 @@ class DistributedRelease(Release):
         if not isinstance(depth, int) or not isinstance(release.domain, Grid):
             raise ValueError("rounds are about a grid")
         cells = int(np.prod(release.domain.shape, dtype=np.int64))
-        most = 10**6 + _BYTES * _MOST_ROUNDS * min(4 * cells, 4 * len(release.tree) + 4**3)
-        with np.load(release_file.unpacked(kept["rounds"], most), allow_pickle=False) as arrays:
+        limit = 10**6 + _BYTES * _MOST_ROUNDS * min(4 * cells, 4 * len(release.tree) + 4**3)
+        with np.load(release_file.unpacked(kept["rounds"], limit), allow_pickle=False) as arrays:
             heard = from_arrays(dict(arrays), depth)
         if not 1 <= len(heard) <= _MOST_ROUNDS or not release.facts["taking part"] >= 1:
             raise ValueError("there are no rounds, or there is nobody")

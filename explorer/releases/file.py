@@ -262,8 +262,8 @@ def _tree(file: pq.ParquetFile, facts: dict[str, Any], axes: int) -> Tree:
         "draws": draws,
         **({_TESTED: table[_TESTED]} if tested else {}),
     }
-    most = 4096 + 8 * (5 + 2 * axes + 2 * len(stages)) * facts["nodes"]
-    raw = unpacked(facts["inner"], most)
+    limit = 4096 + 8 * (5 + 2 * axes + 2 * len(stages)) * facts["nodes"]
+    raw = unpacked(facts["inner"], limit)
     merged: dict[str, Any] = {}
     with np.load(raw, allow_pickle=False) as inner:
         place = np.concatenate([inner["node"], table["node"]])

@@ -339,8 +339,8 @@ def _upwards(  # type: ignore[no-untyped-def]
             own = inverse
         elif precision[i] > 0.0 and not (held and shares[i] <= 0.0):
             if held and shares[i] < 1.0:
-                most = shares[i] / ((1.0 - shares[i]) * below_variance[i])
-                precision[i] = min(precision[i], most)
+                limit = shares[i] / ((1.0 - shares[i]) * below_variance[i])
+                precision[i] = min(precision[i], limit)
             own = 1.0 / (precision[i] + 1.0 / below_variance[i])
             z[i] = own * (precision[i] * z[i] + below[i] / below_variance[i])
         else:

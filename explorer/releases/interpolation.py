@@ -100,10 +100,10 @@ def _refine(coarse, owner, slope, fine):  # type: ignore[no-untyped-def]
             gx = slope * (down - up) / 8.0
             gy = slope * (right - left) / 8.0
             steep = abs(gx) + abs(gy)
-            most = max(d, 0.0)
-            if steep > most:
-                gx *= most / steep
-                gy *= most / steep
+            limit = max(d, 0.0)
+            if steep > limit:
+                gx *= limit / steep
+                gy *= limit / steep
             fine[2 * i, 2 * j] = (d - gx - gy) / 4.0
             fine[2 * i, 2 * j + 1] = (d - gx + gy) / 4.0
             fine[2 * i + 1, 2 * j] = (d + gx - gy) / 4.0

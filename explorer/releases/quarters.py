@@ -198,10 +198,10 @@ class KeyTree:
         """
         keys = self.keys[self.open[np.asarray(nodes, dtype=np.int64)]]
         down = np.minimum(levels, self.depth - level_of(keys))
-        made = [self.keys]
+        results = [self.keys]
         for j in range(1, int(down.max(initial=0)) + 1):
-            made.append(descendants(keys[down >= j], j))
-        return KeyTree.of(self.depth, np.concatenate(made))
+            results.append(descendants(keys[down >= j], j))
+        return KeyTree.of(self.depth, np.concatenate(results))
 
     def collapse(self, nodes: ArrayLike) -> KeyTree:
         """The tree without some open nodes: what they own falls to their nearest ancestors.

@@ -150,8 +150,8 @@ def together(work, n):  # type: ignore[no-untyped-def]
         # The likelihoods of "empty" are e^l: as parts of the largest of e^l1, e^l2 and 1, they
         # leave no numbers. That one needs no exponential.
         more, less = max(l1, l2), min(l1, l2)
-        most = max(more, 0.0)
-        second, third = exp(-abs(more)), exp(less - most)
+        limit = max(more, 0.0)
+        second, third = exp(-abs(more)), exp(less - limit)
         of_more, of_none = (second, 1.0) if more < 0.0 else (1.0, second)
         e1, e2 = (third, of_more) if l1 < l2 else (of_more, third)
         p1 = ALONE * e2 * max(work[_A + j], _LEAST)
@@ -164,7 +164,7 @@ def together(work, n):  # type: ignore[no-untyped-def]
         v = (p1 * (v1 + d1 * d1) + p2 * (v2 + d2 * d2) + p3 * (v3 + d3 * d3)) / whole
         neither = (l1 < _SURE) & (l2 < _SURE) & (both > 1e-16)
         work[_A + j] = both if neither else whole
-        work[_B + j] = l1 + l2 if neither else l1 + l2 - most
+        work[_B + j] = l1 + l2 if neither else l1 + l2 - limit
         work[_C + j] = above if neither else -1.0
         z, v = (z3, v3) if neither else (z, v)
         work[Z1 + j] = z
@@ -212,11 +212,11 @@ def parted(work, n):  # type: ignore[no-untyped-def]
         d1, d2, d3 = t - z1, t - z2, t - z1 - z2
         w1, w2 = l2 - 0.5 * d1 * d1 / v1, l1 - 0.5 * d2 * d2 / v2
         w3 = -0.5 * d3 * d3 / v3 if share else -1e5
-        most = max(w1, w2, w3)
+        limit = max(w1, w2, w3)
         # One of the three is the largest and needs no exponential.
-        first, second = w1 == most, w2 == most
-        one = exp((w3 if first else w1) - most)
-        other = exp((w3 if second else w2) - most)
+        first, second = w1 == limit, w2 == limit
+        one = exp((w3 if first else w1) - limit)
+        other = exp((w3 if second else w2) - limit)
         e1 = 1.0 if first else one
         e2 = 1.0 if second else other
         e3 = one if first else (other if second else 1.0)

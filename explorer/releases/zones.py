@@ -103,11 +103,11 @@ class Zones:
         if not (x0 <= x <= x1 and y0 <= y <= y1):
             return None
         cell = self.grid.to_cells([[x, y, x, y]])[0, 0]
-        found = [
+        results = [
             min(int(np.searchsorted(edges, at, side="right")) - 1, len(edges) - 2)
             for edges, at in zip(self.edges, cell, strict=True)
         ]
-        return found[0] * self.columns + found[1]
+        return results[0] * self.columns + results[1]
 
     def same_as(self, other: Zones) -> bool:
         """Whether both places are divided alike on one and the same grid."""

@@ -48,7 +48,9 @@ METRICS = {
     "smape": "Symmetric relative error, 0 to 2",
 }
 #: Epsilons of a sweep, two to a factor of ten.
-EPSILONS = tuple(each for each in (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0) if each <= MAX_EPSILON)
+EPSILONS = tuple(
+    number for number in (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0) if number <= MAX_EPSILON
+)
 
 
 def _record(bound: int) -> str:

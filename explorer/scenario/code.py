@@ -45,8 +45,8 @@ def to_python(scenario: Scenario) -> str:
 def heading(scenario: Scenario) -> str:
     """One line on what is shown; nothing in it ends a comment."""
     titles = " and ".join(mechanism(each.key).title for each in scenario.mechanisms)
-    said = f"{titles} on {_title(scenario)} with epsilon {scenario.epsilon:g}"
-    return " ".join((f"{scenario.title}: {said}" if scenario.title else said).split())
+    text = f"{titles} on {_title(scenario)} with epsilon {scenario.epsilon:g}"
+    return " ".join((f"{scenario.title}: {text}" if scenario.title else text).split())
 
 
 def _title(scenario: Scenario) -> str:
@@ -183,7 +183,7 @@ def _report(scenario: Scenario) -> str:
     found = answers(scenario)
     lines.append("for i, name in enumerate(names):")
     if len(found) == 1:
-        said = "private {answers.value[i]:,.1f} (noise +-{answers.sd[i]:,.1f})"
+        text = "private {answers.value[i]:,.1f} (noise +-{answers.sd[i]:,.1f})"
         if scenario.places and scenario.contribution_bound:
             # Bounded counts are none of trips: the screen shows shares.
             lines.append("    private = 100 * answers.value[i] / release.total")
@@ -191,8 +191,8 @@ def _report(scenario: Scenario) -> str:
             lines.append('    print(f"{name}: private {private:,.2f} %, true {truth:,.2f} %")')
             return "\n".join(lines) + "\n"
     else:
-        said = "A {answers_a.value[i]:,.1f}, B {answers_b.value[i]:,.1f}"
-    lines.append(f'    print(f"{{name}}: {said}, true {{true[i]:,.1f}}")')
+        text = "A {answers_a.value[i]:,.1f}, B {answers_b.value[i]:,.1f}"
+    lines.append(f'    print(f"{{name}}: {text}, true {{true[i]:,.1f}}")')
     return "\n".join(lines) + "\n"
 
 
@@ -226,8 +226,8 @@ def _call(choice: Choice, scenario: Scenario) -> str:
     settings = {"epsilon": scenario.epsilon, **dict(choice.settings)}
     if scenario.kind is PEOPLE:
         settings |= people_code.besides(scenario)
-    said = ", ".join(f"{name}={literal(value)}" for name, value in settings.items())
-    return f"{mechanism(choice.key).__name__}({said})"
+    text = ", ".join(f"{name}={literal(value)}" for name, value in settings.items())
+    return f"{mechanism(choice.key).__name__}({text})"
 
 
 def _list(name: str, items: list[str]) -> str:

@@ -86,8 +86,8 @@ def run_until_told(server: Any, say: Callable[[str], None]) -> None:
     try:
         # Elsewhere than on Unix, and next to the main thread, Python's own interrupt comes below.
         with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
-            for each in (signal.SIGINT, signal.SIGTERM):
-                loop.add_signal_handler(each, told)
+            for part in (signal.SIGINT, signal.SIGTERM):
+                loop.add_signal_handler(part, told)
         server.start()
         started = True
         server.io_loop.start()

@@ -33,17 +33,17 @@ def own_addresses(address: str) -> list[str]:
     """
     if address not in EVERYWHERE:
         return []
-    found: list[str] = []
+    results: list[str] = []
     udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     # Sends nothing: it only asks which of its addresses would be used. Without a network none is.
     with udp as probe, contextlib.suppress(OSError):
         probe.connect(("192.0.2.1", 9))
-        found.append(probe.getsockname()[0])
+        results.append(probe.getsockname()[0])
     with contextlib.suppress(OSError):
-        found += socket.gethostbyname_ex(socket.gethostname())[2]
+        results += socket.gethostbyname_ex(socket.gethostname())[2]
     return [
         fromkey
-        for fromkey in dict.fromkeys(found)
+        for fromkey in dict.fromkeys(results)
         if not is_loopback(fromkey) and fromkey != "0.0.0.0"
     ]
 

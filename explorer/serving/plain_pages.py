@@ -11,12 +11,12 @@ _STYLE = "font: 18px/1.5 system-ui, sans-serif; margin: 4em auto; max-width: 32e
 
 def plain_page(title: str, sentence: str, more: str = "", head: str = "") -> str:
     """A page of a title and a sentence, both plain text; ``more`` and ``head`` are HTML."""
-    said = f"<h1>{html.escape(title)}</h1><p>{html.escape(sentence)}</p>" if sentence else ""
+    text = f"<h1>{html.escape(title)}</h1><p>{html.escape(sentence)}</p>" if sentence else ""
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width">{head}'
         f"<title>{html.escape(title)}</title>"
-        f'<body style="{_STYLE}">{said or f"<h1>{html.escape(title)}</h1>"}{more}</body></html>'
+        f'<body style="{_STYLE}">{text or f"<h1>{html.escape(title)}</h1>"}{more}</body></html>'
     )
 
 

@@ -104,8 +104,8 @@ class Occupancy:
 
     def threshold(self, false: float, epsilon: float) -> int:
         """The smallest k >= 1 from which at most so many empty cells are expected to show."""
-        most = max(self.empty, 1) / (1 + math.exp(-epsilon))
-        return max(1, math.ceil(math.log(most / false) / epsilon))
+        limit = max(self.empty, 1) / (1 + math.exp(-epsilon))
+        return max(1, math.ceil(math.log(limit / false) / epsilon))
 
 
 def reaching(k: ArrayLike, epsilon: float) -> Floats:
@@ -183,7 +183,7 @@ def some_trip(matrix: TripMatrix, number: int) -> tuple[int, ...]:
     ranks = np.cumsum(matrix.multiplicities)
     at = turn(number, matrix.total)
     found = matrix.cells[int(np.searchsorted(ranks, at, side="right"))]
-    return tuple(int(each) for each in found)
+    return tuple(int(entry) for entry in found)
 
 
 @dataclass(frozen=True, eq=False)

@@ -61,7 +61,7 @@ def _of_file(key: str, known: Mapping[str, TripSet]) -> TripSet | None:
     city = cities().get(key)
     if city is None or city.file is None:
         return None
-    return next((each for each in known.values() if each.file == city.file), None)
+    return next((entry for entry in known.values() if entry.file == city.file), None)
 
 
 def _counted(known: TripSet) -> dict[int, TripMatrix]:
@@ -71,7 +71,7 @@ def _counted(known: TripSet) -> dict[int, TripMatrix]:
     places = stops[len(stops) // 2] if stops else ends
     trips, result = known.read(places), {}
     for number, chosen in {len(each): each for each in (places[:1], ends, places)}.items():
-        at = [places.index(each) for each in chosen]
+        at = [places.index(choice) for choice in chosen]
         x, y = (tuple(axis[i] for i in at) for axis in (trips.x, trips.y))
         result[number] = known.domain(chosen, FINEST).count(Trips(x, y, chosen, trips.crs))
     return result

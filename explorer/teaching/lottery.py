@@ -85,12 +85,12 @@ class Level:
         if possible <= 0:
             return 0.0, 0.0
         times = max(1, min(PLAYED, _DRAWS // self.costs.size))
-        found = []
+        results = []
         for rule in ("noised costs", "noisy-min"):
             won = self._won(self.costs, rule, times, rng)
             cost = np.take_along_axis(self.costs, won, axis=1).mean(axis=1)
-            found.append(float((self.costs.mean(axis=1) - cost).sum() / possible))
-        return found[0], found[1]
+            results.append(float((self.costs.mean(axis=1) - cost).sum() / possible))
+        return results[0], results[1]
 
     def wins(self, node: int, rule: str, rng: np.random.Generator) -> Floats:
         """Share of `PLAYED` choices that each candidate of a node wins, (p,)."""
@@ -164,8 +164,8 @@ def seen(matrix: TripMatrix, epsilon: float, q: float, p: int, seed: int = 0) ->
         lower, upper, number = cut.lower, cut.upper, parts[parts > 1]
         offers = Offers.of(cut.keys, lower[:, axis], upper[:, axis], number, p)
         costs = offers.costs(matrix, lower, upper, axis) / (1 << LATTICE_BITS)
-        most = SENSITIVITY * matrix.contribution_bound / (1 << LATTICE_BITS)
-        assert most == 2, "the scales above are those of one trip"
+        limit = SENSITIVITY * matrix.contribution_bound / (1 << LATTICE_BITS)
+        assert limit == 2, "the scales above are those of one trip"
         paid = choice // p * p / UNITS_PER_EPSILON
         levels[axis] = Level(axis, lower, upper, number, costs, paid)
     order = axes_in_order(len(matrix.shape), made.order)

@@ -132,8 +132,8 @@ def _errors(
     share = covered / np.prod(release.upper - release.lower, axis=1)
     true = matrix.count(release.lower, release.upper)
     region = int(matrix.count(lower[None], upper[None])[0])
-    found = []
+    results = []
     for treatment in treatments:
         counts = treatment.apply(release.counts)
-        found.append((counts @ share - region, np.abs(counts - true).mean()))
-    return np.array(found)
+        results.append((counts @ share - region, np.abs(counts - true).mean()))
+    return np.array(results)

@@ -42,14 +42,14 @@ def each_preview(
         As soon as the flag is set.
     """
     numbers = [int(seed) for seed in seeds]
-    found = []
+    results = []
     for i, seed in enumerate(numbers):
         if cancel is not None and cancel.is_set():
             raise Cancelled
-        found.append(np.asarray(read(made.release(matrix, rng=seed)), dtype=np.float64))
+        results.append(np.asarray(read(made.release(matrix, rng=seed)), dtype=np.float64))
         if progress is not None:
             progress((i + 1) / len(numbers))
-    return np.array(found)
+    return np.array(results)
 
 
 def answers(

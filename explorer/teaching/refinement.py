@@ -73,12 +73,12 @@ class Asked:
     @property
     def truth(self) -> Floats:
         """H of the quarters of cells of each level of everybody, without noise, (depth,)."""
-        found = []
+        results = []
         for quarters in self.counts[1:]:
             group = quarters.reshape(-1, 4).astype(np.float64)
             whole = group.sum(axis=1, keepdims=True)
-            found.append(float(((group - whole / 4) ** 2).sum() / (whole**2).sum()))
-        return np.array(found)
+            results.append(float(((group - whole / 4) ** 2).sum() / (whole**2).sum()))
+        return np.array(results)
 
     def level(self, level: int) -> Level:
         """The cells of one level, the deepest that has quarters at most."""

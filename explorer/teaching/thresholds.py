@@ -83,15 +83,15 @@ def difference(ask: Service, shape: tuple[int, int], cell: tuple[int, int]) -> D
     """
     row, col = cell
     rows, cols = shape
-    found: list[Difference] = []
+    results: list[Difference] = []
     for smaller, larger in _strips(row, col, rows, cols):
         both = np.stack([ask(larger), ask(smaller)])
         answered = np.flatnonzero(np.isfinite(both).all(axis=0))
         if len(answered):
             at = int(answered[0])
             said = float(both[0, at]), float(both[1, at])
-            found.append(Difference(larger[at], smaller[at], said))
-    return min(found, key=lambda each: _size(each.smaller)) if found else None
+            results.append(Difference(larger[at], smaller[at], said))
+    return min(results, key=lambda each: _size(each.smaller)) if results else None
 
 
 def differences(ask: Service, shape: tuple[int, int]) -> Floats:

@@ -59,8 +59,8 @@ class Check:
             raise AssertionError(f"{self}: {broken}") from None
         except Exception as error:
             # A plan may fail in any way; anyone who runs the checks waits for one kind of error.
-            said = f"it raises {type(error).__name__}: {error}"
-            raise AssertionError(f"{self}: {said}") from error
+            text = f"it raises {type(error).__name__}: {error}"
+            raise AssertionError(f"{self}: {text}") from error
 
     def __str__(self) -> str:
         return f"{self.kind.__name__}: {self.name}"

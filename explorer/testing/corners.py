@@ -91,10 +91,10 @@ def _previews(kind: Any, publish: Callable[[Any], Publish]) -> Finding:
 def check_cuts() -> list[str]:
     """Cuts of counts that kernels do not know, such as of trips: asked for, as in a release."""
     counts = counted(np.random.default_rng(1).poisson(3, (4, 4, 4, 4)).astype(np.int64))
-    found = []
+    results = []
     for source in (PreviewNoise(3), AskedNoise(3)):
         curator = Curator(counts, 10**12, source)
         with watched():
             cut = curator.cut(curator.open(), np.zeros(1, dtype=np.int64), 10**12)
-        found.append(int(cut[0]))
-    return [] if found[0] == found[1] else ["a cut by kernels is another one than by asking"]
+        results.append(int(cut[0]))
+    return [] if results[0] == results[1] else ["a cut by kernels is another one than by asking"]

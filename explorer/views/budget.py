@@ -44,8 +44,8 @@ def budget_bar(spent: Sequence[tuple[str, float]], epsilon: float) -> str:
         f'<li><i style="background:{colour}"></i>{html.escape(stage)} <b>{amount(part)}</b></li>'
         for colour, (stage, part) in zip([*colours, LEFT], [*spent, ("left", left)], strict=True)
     )
-    said = ", ".join(f"{stage} {amount(part)}" for stage, part in spent)
-    label = f"Budget: {amount(total)} of {amount(epsilon)} spent so far ({said})"
+    text = ", ".join(f"{stage} {amount(part)}" for stage, part in spent)
+    label = f"Budget: {amount(total)} of {amount(epsilon)} spent so far ({text})"
     return (
         f'<div class="ledger"><div class="stack" role="img" '
         f'aria-label="{html.escape(label, quote=True)}">{parts}</div><ul>{rows}</ul></div>'

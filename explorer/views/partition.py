@@ -129,5 +129,5 @@ def partition(
 
 def _small(numbers: NDArray[Any]) -> NDArray[Any]:
     """Whole numbers in 16 bits where they fit, else in 32."""
-    most = int(np.abs(numbers).max(initial=0))
-    return numbers.astype(np.int16 if most < 2**15 else np.int32)
+    limit = int(np.abs(numbers).max(initial=0))
+    return numbers.astype(np.int16 if limit < 2**15 else np.int32)

@@ -84,8 +84,8 @@ def boxes_of(keys: NDArray[np.int64], grid: Grid) -> NDArray[np.float64]:
     size = side >> level
     lower = np.stack([row, column], axis=1) * size[:, np.newaxis]
     upper = lower + size[:, np.newaxis]
-    most = np.array(grid.shape)
-    ends = np.stack([np.minimum(lower, most), np.minimum(upper, most)], axis=1)
+    limit = np.array(grid.shape)
+    ends = np.stack([np.minimum(lower, limit), np.minimum(upper, limit)], axis=1)
     kept = np.all(ends[:, 1] > ends[:, 0], axis=1)
     return np.asarray(grid.from_cells(ends[kept].astype(np.float64)), dtype=np.float64)
 

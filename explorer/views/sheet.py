@@ -229,13 +229,13 @@ def _scale(each: MapPicture, left: float, bottom: float) -> list[Mark]:
     length = float(power * max(m for m in (1, 2, 5) if m * power <= width / 4))
     pixels = length * SIDE / width
     kilo = each.unit == "m" and length >= 1000
-    said = f"{length / 1000:g} km" if kilo else f"{length:g} {each.unit}"
+    text = f"{length / 1000:g} km" if kilo else f"{length:g} {each.unit}"
     x, y = left + 10, bottom - 12
     ground = np.array([[x - 6, y - 22, x + max(pixels, 40) + 6, y + 8]])
     return [
         _Rects(ground, palette.RIM, 0, 0.75, filled=True),
         _Rects(np.array([[x, y, x + pixels, y + 3]]), palette.NODE, 0, filled=True),
-        _Text(x, y - 6, said, 12, palette.NODE),
+        _Text(x, y - 6, text, 12, palette.NODE),
     ]
 
 

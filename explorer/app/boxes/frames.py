@@ -166,7 +166,7 @@ def _boxes(shapes: Any, frame: Any, grid: Grid) -> tuple[Floats, list[Any]]:
         return boxes, [None] * len(boxes)
     document = json.dumps({"type": "FeatureCollection", "features": features}).encode()
     boxes[at], _, found = read_shapes(document, grid, "the frame", MAX_RECTANGLES)
-    odd = np.array([each is not None for each in found], dtype=bool)
+    odd = np.array([entry is not None for entry in found], dtype=bool)
     odd |= _are_turned(shapes.iloc[at].to_crs(grid.crs), boxes[at])
     polygons = _polygons(shapes, at[odd], shapes.crs, grid)
     for row in at[odd]:
@@ -221,5 +221,5 @@ def _shapes(boxes: Floats, grid: Grid) -> list[Any]:
     if grid.crs is None:
         return [shapely.box(*box) if has else None for box, has in zip(boxes, there, strict=True)]
     drawn = iter(box_shapes(boxes[there], grid))
-    found = [next(drawn) if has else None for has in there]
-    return [None if each is None else shapely.geometry.shape(each) for each in found]
+    results = [next(drawn) if has else None for has in there]
+    return [None if entry is None else shapely.geometry.shape(entry) for entry in results]

@@ -133,8 +133,8 @@ class ParticipantView:
         self._told(look.revealed and asked)
         own = self.room.own(self.number)
         truth = look.revealed
-        said = about_own(own, self._seed, look.summary, truth) if asked else ""
-        self.result.show(look, truth=truth, own=own, said=said)
+        text = about_own(own, self._seed, look.summary, truth) if asked else ""
+        self.result.show(look, truth=truth, own=own, said=text)
 
     def close(self) -> None:
         """Leave: the visit has ended."""

@@ -187,8 +187,8 @@ class TeacherView:
 
         def act() -> None:
             self._message.done()
-            for each in (self.reset, self.end):
-                each.withdraw()
+            for part in (self.reset, self.end):
+                part.withdraw()
             action()
             self.show()
             self._pulse.shown()

@@ -95,7 +95,7 @@ def find(question: Question, kept: Kept, last: Findings | None = None) -> Findin
     """
     results = {each.name: _results(question, each, kept) for each in question.series}
     known = [each for each in question.series if results[each.name]]
-    at = {each.name: _at(results[each.name], question.at) for each in known}
+    at = {entry.name: _at(results[entry.name], question.at) for entry in known}
     present = [each for each in known if at[each.name]]
     seeds = _common(at, present)
     every = _complete(question, known, results)

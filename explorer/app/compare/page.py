@@ -165,8 +165,8 @@ class Compare(MapPage):
     def show_badge(self, shown: bool) -> None:
         """Show what is said about the screen, above the maps too, or not."""
         super().show_badge(shown)
-        said = f' <span class="quiet">{self.BADGE}.</span>' if shown else ""
-        put(self._head, f"{self._lead}{said}</p>")
+        text = f' <span class="quiet">{self.BADGE}.</span>' if shown else ""
+        put(self._head, f"{self._lead}{text}</p>")
 
     def _show_truth(self) -> None:
         self.stage.truth = self.parts.truth
@@ -251,8 +251,8 @@ class Compare(MapPage):
         self._tag(pair)
         self.maps.caption(pair)
         put(self._why, f'<p class="summary" role="status">{html.escape(why(pair))}</p>')
-        said = f'<p class="summary">{html.escape(score(pair))}</p>'
-        put(self._score, said if self.parts.truth else "")
+        text = f'<p class="summary">{html.escape(score(pair))}</p>'
+        put(self._score, text if self.parts.truth else "")
         self.table.show(pair.answers)
 
     def _tag(self, pair: Pair) -> None:
@@ -266,8 +266,8 @@ class Compare(MapPage):
         if self.pair is None or self.maps is None:
             return []
         a, b = (
-            answer_boxes(each.release, each.data.matrix, boxes)
-            for each in (self.pair.a, self.pair.b)
+            answer_boxes(part.release, part.data.matrix, boxes)
+            for part in (self.pair.a, self.pair.b)
         )
         tags: list[list[Tag]] = self.maps.tags(a, b, names, self.parts.truth)
         return tags

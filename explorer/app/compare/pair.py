@@ -34,7 +34,7 @@ class Pair:
     @cached_property
     def change(self) -> NDArray[np.uint8]:
         """Bytes (height, width) of B minus A in the colours of differences."""
-        a, b = (private_map(each.release, each.leaves, each.view) for each in (self.a, self.b))
+        a, b = (private_map(part.release, part.leaves, part.view) for part in (self.a, self.b))
         return self.a.scale.encode_difference(b - a)
 
 
@@ -82,7 +82,7 @@ def plus_minus(value: float) -> str:
 def why(pair: Pair) -> str:
     """One sentence on why A and B differ: leaves, their noise, leaves touched, budget by stage."""
     a, b = pair.a, pair.b
-    said = (
+    text = (
         f"Why they differ: A ({a.title}) cuts the map into {_leaves(a.release.n_leaves)} with "
         f"noise of about {plus_minus(typical_noise(a.release))} each, B ({b.title}) into "
         f"{_leaves(b.release.n_leaves)} with {plus_minus(typical_noise(b.release))}"
@@ -93,9 +93,9 @@ def why(pair: Pair) -> str:
             f"({plus_minus(float(np.median(screen.answers.sd)))} of noise)"
             for letter, screen in (("A", a), ("B", b))
         )
-        said += f"; a box touches {touched}, and the rest of its error is uneven spread in leaves"
+        text += f"; a box touches {touched}, and the rest of its error is uneven spread in leaves"
     return (
-        f"{said}; of epsilon {a.release.epsilon:.4g}, A gives {_budget(a.release)} and B "
+        f"{text}; of epsilon {a.release.epsilon:.4g}, A gives {_budget(a.release)} and B "
         f"{_budget(b.release)}."
     )
 

@@ -48,16 +48,16 @@ def about_sticks(found: Findings) -> str:
     if not sticks:
         return f"Nothing has been drawn at epsilon {found.question.at:g} yet."
     best, worst = sticks[0], sticks[-1]
-    said = (
+    text = (
         f"At epsilon {found.question.at:g}, half of the answers by {best.name} are within "
         f"{number(best.median)} and 95 % within {number(best.p95)}, the mean is {number(best.mean)}"
     )
     if len(sticks) > 1:
-        said += (
+        text += (
             f"; by {worst.name} half are within {number(worst.median)}, 95 % within "
             f"{number(worst.p95)}, mean {number(worst.mean)}"
         )
-    return f"{said}."
+    return f"{text}."
 
 
 def curve_title(found: Findings) -> str:
@@ -165,12 +165,12 @@ def _name(curve: Curve) -> Cell:
 
 def _order(curves: list[Curve], epsilon: float) -> list[tuple[float, str]]:
     """(error, name) at an epsilon, lowest first."""
-    found = []
+    results = []
     for curve in curves:
         at = np.flatnonzero(curve.x == epsilon)
         if at.size:
-            found.append((float(curve.middle[at[0]]), curve.name))
-    return sorted(found)
+            results.append((float(curve.middle[at[0]]), curve.name))
+    return sorted(results)
 
 
 Said = list[tuple[float, list[tuple[float, str]]]]

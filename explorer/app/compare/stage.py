@@ -193,12 +193,12 @@ class Stage:
 
     def _small_job(self) -> SmallJob:
         data, state = self.known(), self._state
-        made = [
+        results = [
             each.with_(epsilon=epsilon)
             for each in (state.instance(), state.b.instance())
             for epsilon in FOUR
         ]
-        return SmallJob(data, made, state.seed, self._look(), self._small_screen)
+        return SmallJob(data, results, state.seed, self._look(), self._small_screen)
 
     def _compute_small(self, job: SmallJob) -> SmallScreen:
         return compute_small(job, self._still_wanted())

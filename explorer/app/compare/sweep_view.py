@@ -148,13 +148,13 @@ class SweepView:
         state = self._state
         if state.workload == DRAWN and not len(boxes):
             raise InputError("Draw a box on the map first: the sweep asks about your boxes.")
-        made = [each.mechanism for each in series_of(state)]
-        if not made:
+        results = [each.mechanism for each in series_of(state)]
+        if not results:
             raise InputError("No mechanism is in the sweep: tick one, or A and B.")
         # All questions are asked at once: a release costs more than its answers.
         workloads = asked(data.grid, boxes, [*FIXED, DRAWN])
         wanted = [workload for workload in workloads if workload.name in (*FIXED, state.workload)]
-        return Order(data.matrix, plan(made, EPSILONS, state.seeds), workloads, wanted)
+        return Order(data.matrix, plan(results, EPSILONS, state.seeds), workloads, wanted)
 
     def _show(self, found: Findings) -> None:
         self.findings = found

@@ -59,13 +59,13 @@ def _levels(release: CountryRelease, data: CountryData) -> Spent:
         below[tree.parent[node]] += below[node]
     levels = people.level[release.node]
     weights = own * below / below[0]
-    found = []
+    results = []
     for level in range(int(levels.max()) + 1):
         here = levels == level
         if np.any(here) and weights[here].sum() > 0:
-            found.append((level_name(data, level), float(weights[here].sum())))
+            results.append((level_name(data, level), float(weights[here].sum())))
     maps = float((inside * below).sum() / below[0])
-    return [*found, (INSIDE, maps)] if maps else found
+    return [*results, (INSIDE, maps)] if maps else results
 
 
 def _path(release: CountryRelease, data: CountryData, node: int) -> tuple[Spent, bool]:
@@ -80,13 +80,13 @@ def _path(release: CountryRelease, data: CountryData, node: int) -> tuple[Spent,
     while tree.parent[way[-1]] >= 0:
         way.append(int(tree.parent[way[-1]]))
     own, inside = _paid(release)
-    found: Spent = [
+    results: Spent = [
         (data.names[int(people.top[release.node[each]])], float(own[each]))
         for each in reversed(way)
     ]
     if inside[at] > 0:
-        found.append((INSIDE, float(inside[at])))
-    return found, at in tree.leaves
+        results.append((INSIDE, float(inside[at])))
+    return results, at in tree.leaves
 
 
 def _paid(release: CountryRelease) -> tuple[Floats, Floats]:
@@ -146,10 +146,10 @@ def sentence(found: BudgetFound) -> str:
     if spent == 0:
         return f"Nothing is spent above {found.screen.data.names[found.screen.node]} or on it."
     what = "the map inside" if name == INSIDE else f"the count of {name}"
-    said = (
+    text = (
         f"The way to {found.screen.data.names[found.screen.node]} has spent {amount(spent)} of "
         f"epsilon {amount(epsilon)}, most of it ({amount(most)}) on {what}"
     )
     if not found.ends:
-        said += "; the rest is for the areas in it"
-    return f"{said}."
+        text += "; the rest is for the areas in it"
+    return f"{text}."

@@ -47,14 +47,14 @@ def sentence(found: Comparison) -> str:
         return "None of them could be drawn with these settings."
     data, epsilon = found.order.data, found.order.chosen.epsilon
     lowest = data.areas.levels[-1]
-    said = (
+    text = (
         f"{data.title}, epsilon {epsilon:.4g}: the areas of the level {lowest} are off least by "
         f"“{rows[0].title}” ({percent(100 * rows[0].lowest)})"
     )
     if len(rows) > 1 and rows[0].lowest > 0:
         times = rows[-1].lowest / rows[0].lowest
-        said += f"; “{rows[-1].title}” has {times:.3g} times its error"
-    return f"{said}."
+        text += f"; “{rows[-1].title}” has {times:.3g} times its error"
+    return f"{text}."
 
 
 def table(found: Comparison) -> str:

@@ -94,12 +94,12 @@ def compare(order: Order, run: Run) -> Comparison:
     """Draw previews of every way. In a thread."""
     known = ways(order.chosen)
     rows, done = [], 0
-    for title, made in known.items():
+    for title, entry in known.items():
         found, said = [], ""
         for again in range(RUNS):
             run.give_up_unwanted()
             try:
-                found.append(errors(order.data, made, seed_of(again), run))
+                found.append(errors(order.data, entry, seed_of(again), run))
             except InputError as error:
                 said = str(error)
                 break

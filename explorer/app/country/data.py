@@ -166,10 +166,10 @@ class CountryData:
 
     def path(self, node: int) -> list[int]:
         """The nodes from the whole down to one."""
-        found = [node]
-        while found[-1] > 0:
-            found.append(int(self.areas.parent[found[-1]]))
-        return found[::-1]
+        results = [node]
+        while results[-1] > 0:
+            results.append(int(self.areas.parent[results[-1]]))
+        return results[::-1]
 
     def on_level(self, level: int) -> Ints:
         """The nodes that a map of a level shows: of that level, or where a branch ends above it."""

@@ -73,8 +73,8 @@ class CountryReadout(Readout):
 
     def tell(self, screen: CountryScreen) -> None:
         """The sentences and the table of the chosen area."""
-        said = html.escape(answer(screen, self.truth))
-        put(self.answer, f'<p class="summary" role="status"><b>{said}</b></p>')
+        text = html.escape(answer(screen, self.truth))
+        put(self.answer, f'<p class="summary" role="status"><b>{text}</b></p>')
         put(self.about, f'<p class="quiet">{html.escape(about(screen, self.truth))}</p>')
         self.areas.show(screen, self.truth)
         put(self.family, family_table(screen, self.truth))

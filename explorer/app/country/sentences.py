@@ -21,17 +21,17 @@ def answer(screen: CountryScreen, exact: bool = True) -> str:
     """One sentence that states the numbers of the chosen area; without ``exact`` released ones."""
     data, node = screen.data, screen.node
     private, half, true = _numbers(screen, node)
-    said = (
+    text = (
         f"{spoken(data, node)}: private {_whole(private)} (95 %: {_whole(private - half)} to "
         f"{_whole(private + half)})"
     )
     if not exact:
-        return f"{said}."
-    said += f", truly {true:,}"
+        return f"{text}."
+    text += f", truly {true:,}"
     if data.counted is not None:
-        said += f" of which {data.counted[node]:,} are counted"
+        text += f" of which {data.counted[node]:,} are counted"
     off = relative(private, true)
-    return f"{said}." if np.isnan(off) else f"{said}, off by {_off(off)}."
+    return f"{text}." if np.isnan(off) else f"{text}, off by {_off(off)}."
 
 
 def about(screen: CountryScreen, exact: bool = True) -> str:
@@ -43,15 +43,15 @@ def about(screen: CountryScreen, exact: bool = True) -> str:
     kind = "a preview by" if release.preview else "a release by"
     record = "record" if release.unit == "point" else "person"
     maps = sum(each is not None for each in release.maps)
-    said = (
+    text = (
         f"{data.title}: {kind} {screen.title} with epsilon {release.epsilon:.4g} per {record}: "
         f"counts of {len(data.areas.parent):,} areas and {maps:,} maps inside them"
     )
     off = median_error(screen) if exact else np.nan
     if not np.isnan(off):
         where = level_name(data, screen.level)
-        said += f"; half of the areas on the map ({where}) are off by less than {percent(off)}"
-    return f"{said}."
+        text += f"; half of the areas on the map ({where}) are off by less than {percent(off)}"
+    return f"{text}."
 
 
 def key_figures(screen: CountryScreen) -> list[tuple[str, str]]:

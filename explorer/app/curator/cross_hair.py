@@ -48,8 +48,8 @@ class CrossHair:
         """Other maps are on the page."""
         self._maps = maps
         across, up = (
-            Span(dimension=each, line_color=palette.HOVER, line_width=1)
-            for each in ("width", "height")
+            Span(dimension=name, line_color=palette.HOVER, line_width=1)
+            for name in ("width", "height")
         )
         self._tools = [CrosshairTool(overlay=(across, up)) for _ in maps.views]
         for view in maps.views:

@@ -67,8 +67,8 @@ class MechanismControls:
 def grouped(offered: Mapping[str, type[Mechanism]]) -> dict[str, Any]:
     """What a menu of mechanisms is made with: groups of titles, or titles where there is one."""
     groups: dict[str, dict[str, str]] = {}
-    for key, each in offered.items():
-        groups.setdefault(each.group, {})[each.title] = key
+    for key, option in offered.items():
+        groups.setdefault(option.group, {})[option.title] = key
     if len(groups) == 1:
         return {"options": next(iter(groups.values()))}
     return {"groups": groups}
@@ -147,8 +147,8 @@ class Drawer:
             offered = [
                 name for name in names if getattr(getattr(self, name, None), "visible", True)
             ]
-            found = [said_choice(self.state, name) for name in offered]
-            section.say(title, ", ".join(filter(None, found)))
+            results = [said_choice(self.state, name) for name in offered]
+            section.say(title, ", ".join(filter(None, results)))
 
         self.state.param.watch(said, [*names])
         self._sayings.append(said)

@@ -317,9 +317,9 @@ class Drawing:
         }
         # One that this page has asked for too is its own, whichever page drew it.
         return [
-            each
-            for each in found
-            if each.token != shown and each.token not in elsewhere - self._confirmed
+            entry
+            for entry in found
+            if entry.token != shown and entry.token not in elsewhere - self._confirmed
         ]
 
     def saved_before(self, token: str) -> io.BytesIO:

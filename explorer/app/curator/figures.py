@@ -83,21 +83,21 @@ def _summary(title: str, place: str, release: Release, answers: BoxAnswers | Non
     unit = "record" if release.unit == "point" else "person"
     cells = "cell" if rows * cols == 1 else "cells"
     counts = "count of" if release.n_leaves == 1 else "counts that add up to"
-    said = (
+    text = (
         f"{place}: {kind} {title} with epsilon {release.epsilon:.4g} per {unit} replaces "
         f"{rows:,} × {cols:,} {cells} by {release.n_leaves:,} private {counts} "
         f"{release.total:,.0f}"
     )
     if answers is None:
-        return f"{said}."
+        return f"{text}."
     n = len(answers.true)
     if n == 0:
-        return f"{said}; no box has been drawn."
+        return f"{text}; no box has been drawn."
     worst = int(np.argmax(np.abs(answers.difference)))
-    said += (
+    text += (
         f"; {'the box is' if n == 1 else f'the {n} boxes are'} off by "
         f"{percent(median_error(answers))} in the median, at most by "
         f"{abs(answers.shown_difference()[worst]):,.0f} "
         f"(private {answers.private[worst]:,.0f}, true {answers.true[worst]:,.0f})."
     )
-    return said
+    return text

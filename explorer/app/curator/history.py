@@ -32,16 +32,16 @@ class Moment:
 
     def changed(self, other: Moment) -> tuple[str, ...]:
         """What is different: "boxes", "mechanisms", names of choices."""
-        found = []
+        results = []
         same_boxes = np.array_equal(self.boxes, other.boxes, equal_nan=True)
         shapes = zip(self.shapes, other.shapes, strict=False)
         same_boxes = same_boxes and all(same_shape(one, another) for one, another in shapes)
         if not same_boxes or self.names != other.names:
-            found.append("boxes")
+            results.append("boxes")
         if _settings(self.made) != _settings(other.made):
-            found.append("mechanisms")
-        found += [n for n, v in self.choices.items() if other.choices.get(n) != v]
-        return tuple(found)
+            results.append("mechanisms")
+        results += [n for n, v in self.choices.items() if other.choices.get(n) != v]
+        return tuple(results)
 
 
 def _settings(made: Sequence[Mechanism]) -> list[tuple[str, float, dict[str, Any]]]:

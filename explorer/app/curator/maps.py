@@ -150,8 +150,8 @@ def counts_bar(screen: Screen, colours: str) -> str:
 
 def errors_bar(screen: Screen) -> str:
     """The bar of a map of private minus true counts."""
-    said = f"Private − true per {_cell(screen.data.grid)}"
-    return difference_bar(said, screen.scale, SIDES)
+    text = f"Private − true per {_cell(screen.data.grid)}"
+    return difference_bar(text, screen.scale, SIDES)
 
 
 def _cell(grid: Grid) -> str:

@@ -201,7 +201,7 @@ class MechanismPanel:
         instance = self.state.instance()
         declared = [instance.param[name] for name in instance.tunables()]
         # What no control can hold is declared with a precedence below 0, as Param has it.
-        declared = [each for each in declared if (each.precedence or 0) >= 0]
+        declared = [parameter for parameter in declared if (parameter.precedence or 0) >= 0]
         self._shown, self._rest = declared[: self._first], declared[self._first :]
         if self._opened:
             self._make_controls()

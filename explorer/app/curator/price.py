@@ -111,10 +111,10 @@ def counted_of_all(matrix: Any, record: str = "record") -> str:
         return ""
     every, of_record = _total(matrix.unclipped), lattice_of(matrix)
     counted, bound = _total(matrix) / of_record, matrix.contribution_bound // of_record
-    said = f"{_about(counted)} are counted" if counted < every else "all are counted"
+    text = f"{_about(counted)} are counted" if counted < every else "all are counted"
     by_weight = ", by weight" if of_record > 1 else ""
     return (
-        f"Of about {_about(every)} {record}s on the map, {said} (at most {bound} per "
+        f"Of about {_about(every)} {record}s on the map, {text} (at most {bound} per "
         f"person{by_weight})."
     )
 
@@ -130,14 +130,14 @@ def _about(number: float) -> str:
 
 def spent_sentence(ledger: Ledger, counts: Counted | str, epsilon: float) -> str:
     """What the population of counts has spent after a draw that cost ``epsilon``."""
-    said = f"Drawn and booked with epsilon {epsilon:.12g}"
+    text = f"Drawn and booked with epsilon {epsilon:.12g}"
     try:
         spent, left = ledger.spent(counts), ledger.left(counts)
     except InputError:
         # The release is drawn and paid for: an unreadable file must not take it away again.
-        return f"{said}; the ledger cannot be read now, so what is spent in all is not known."
+        return f"{text}; the ledger cannot be read now, so what is spent in all is not known."
     total = (
-        f"{said}: releases of {whose(ledger, counts)} have spent {to_epsilon(spent):.12g} so far"
+        f"{text}: releases of {whose(ledger, counts)} have spent {to_epsilon(spent):.12g} so far"
     )
     if left is None:
         return f"{total}, and no cap is set."
@@ -150,9 +150,9 @@ def spent_of(ledger: Ledger, counts: Counted | str) -> str:
         spent, left = ledger.spent(counts), ledger.left(counts)
     except InputError:
         return ""
-    said = f"{to_epsilon(spent):.12g}"
+    text = f"{to_epsilon(spent):.12g}"
     return (
-        f"epsilon {said} spent"
+        f"epsilon {text} spent"
         if left is None
-        else (f"epsilon {said} of {to_epsilon(spent + left):.12g} spent")
+        else (f"epsilon {text} of {to_epsilon(spent + left):.12g} spent")
     )

@@ -204,5 +204,5 @@ class Runs(PlayedPanel[RunsView]):
         elif old is None or old.picture is not picture:
             runs = 0 if view.order is None else view.order.runs
             run = f"Run {picture.run + 1} of {runs}"
-            said = f"{run}: a preview with other random noise, not private"
-            maps.cover(*picture.painted, said)
+            text = f"{run}: a preview with other random noise, not private"
+            maps.cover(*picture.painted, text)

@@ -29,10 +29,10 @@ def about_runs(view: RunsView) -> str:
         if not np.isnan(part)
     ]
     runs = "1 preview" if view.runs == 1 else f"{view.runs} previews"
-    said = f"{runs} by {settings(view.order)}, each with other random noise"
+    text = f"{runs} by {settings(view.order)}, each with other random noise"
     if not close:
-        return f"{said}; no box has anyone in it."
-    return f"{said}: the answer is within 5 % of the truth {', '.join(close)}."
+        return f"{text}; no box has anyone in it."
+    return f"{text}: the answer is within 5 % of the truth {', '.join(close)}."
 
 
 def about_price(view: RunsView) -> str:

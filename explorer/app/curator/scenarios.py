@@ -148,7 +148,7 @@ class Scenarios:
             )
 
     def _greet(self, scenario: Scenario) -> None:
-        said = [safe_text(each, 300) for each in (scenario.title, scenario.about) if each]
+        said = [safe_text(part, 300) for part in (scenario.title, scenario.about) if part]
         text = ": ".join(said)
         if scenario.seed is None:
             text = f"{text} {words('scenario')['Released']}".strip()
@@ -314,8 +314,8 @@ class Scenarios:
                 f"{html.escape(by_hand[:100_000])}</textarea>"
             )
             return
-        said = f"The {self._copying} is on the clipboard."
-        self._tell(f"{said} {words('scenario')['Drawn']}" if self._released() else said)
+        text = f"The {self._copying} is on the clipboard."
+        self._tell(f"{text} {words('scenario')['Drawn']}" if self._released() else text)
 
     def _written(self, filename: str) -> io.BytesIO:
         scenario = self.present()

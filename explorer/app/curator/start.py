@@ -141,13 +141,13 @@ def way_to(scenario: Scenario, links: Sequence[Link], **more: Any) -> str:
     InputError
         For a page that this server or notebook does not have, or a lesson that is not here.
     """
-    found = [link.address for link in links if link.key == scenario.page]
-    if not found:
+    results = [link.address for link in links if link.key == scenario.page]
+    if not results:
         raise InputError(not_here(scenario))
     known_lesson(scenario)
     # Learn opens by the lesson; the experiments there have settings of their own.
     what = of_lesson(scenario) or {ARGUMENT: scenario.to_link()}
-    return f"./{found[0]}?{urlencode({**what, **more})}"
+    return f"./{results[0]}?{urlencode({**what, **more})}"
 
 
 def of_lesson(scenario: Scenario | None) -> dict[str, str]:

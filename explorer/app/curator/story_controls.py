@@ -100,7 +100,7 @@ class StoryControls:
         try:
             # What is being typed arrives letter by letter; `value` waits for the field to be left.
             text, ask, notes = (
-                each.value_input or each.value or "" for each in (self.text, self.ask, self.notes)
+                part.value_input or part.value or "" for part in (self.text, self.ask, self.notes)
             )
             if not text.strip():
                 raise InputError(f"Say first what this {self._what} shows, in the field above.")

@@ -231,10 +231,10 @@ class UploadForm:
         title = next(
             title for title, option in self.unit.options.items() if option == self.unit.value
         )
-        said = f"<p><b>Loading protects {html.escape(title)}.</b> {words('upload')['Unit']}</p>"
+        text = f"<p><b>Loading protects {html.escape(title)}.</b> {words('upload')['Unit']}</p>"
         weighed = self.weight_column.value.strip() and not named.strip()
         rows = f"<p>{words('upload')['Weight']}</p>" if weighed else ""
-        put(self.about_unit, (said if asked else "") + rows)
+        put(self.about_unit, (text if asked else "") + rows)
 
     def _load(self, _event: Any) -> None:
         data, name = self.file.value, self.file.filename

@@ -35,8 +35,8 @@ class Waiting:
 
     def begin(self, old: str, new: str) -> None:
         """The city ``old`` is on screen while ``new`` is read."""
-        said = f"{html.escape(old)}, while {html.escape(new)} is read"
-        put(self._label, f'<div class="old">{said}</div>')
+        text = f"{html.escape(old)}, while {html.escape(new)} is read"
+        put(self._label, f'<div class="old">{text}</div>')
         self._label.visible = True
         self._fade(FADED)
 

@@ -41,9 +41,9 @@ class WaitingReleases:
         if found == self._shown:
             return
         self._shown = found
-        said = f'<p class="help">{html.escape(words("drawing")["Waiting"])}</p>'
-        head = [html_pane(said, margin=(4, 10, 0, 10))] if found else []
-        self.view.objects = [*head, *(part for each in found for part in self._offer(each))]
+        text = f'<p class="help">{html.escape(words("drawing")["Waiting"])}</p>'
+        head = [html_pane(text, margin=(4, 10, 0, 10))] if found else []
+        self.view.objects = [*head, *(part for entry in found for part in self._offer(entry))]
 
     def _offer(self, each: Drawn) -> list[Any]:
         # Two of one mechanism are distinguished by when they were drawn.

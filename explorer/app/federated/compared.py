@@ -44,14 +44,14 @@ def sentence(found: Comparison) -> str:
     if not rows:
         return "None of them could be drawn with these settings."
     best, made = rows[0], found.order.chosen
-    said = (
+    text = (
         f"{found.order.data.title}, epsilon {made.epsilon:.4g}: “{best.title}” has the least "
         f"squared error, and one person sends {size(best.sent)} for it"
     )
     printed = next((row for row in rows if row.key == "paper"), None)
     if printed is not None and printed is not best and best.mse > 0:
-        said += f"; “{printed.title}” has {printed.mse / best.mse:.3g} times that error"
-    return f"{said}."
+        text += f"; “{printed.title}” has {printed.mse / best.mse:.3g} times that error"
+    return f"{text}."
 
 
 def algorithms_table(found: Comparison) -> str:

@@ -86,7 +86,7 @@ def _row(key: str, order: Order, run: Run, before: float, whole: float) -> Row:
     # A level that was chosen for one baseline is none of the others' finest cells.
     made: Federated = order.chosen.with_(algorithm=key, mode="summed", level=None)
     people, counts = people_of(order.data), order.data.matrix.counts
-    found: list[tuple[float, float]] = []
+    results: list[tuple[float, float]] = []
     release: DistributedRelease | None = None
     for again in range(RUNS):
         tell = telling(run, before + whole * again / RUNS, whole / RUNS)
@@ -95,8 +95,8 @@ def _row(key: str, order: Order, run: Run, before: float, whole: float) -> Row:
             release = made.release(people, seed_of(again), tell)
         except InputError as error:
             return Row(key, said=str(error))
-        found.append(errors(release, counts))
-    mse, l1 = np.mean(found, axis=0)
+        results.append(errors(release, counts))
+    mse, l1 = np.mean(results, axis=0)
     assert release is not None
     rows = release.heard
     # Asked once, a person is in one round: the most expensive one.

@@ -128,8 +128,8 @@ def dropouts(size: int, dropped: float, corrupt: float, epsilon: float) -> Dropo
     """What the sum of a shard would cost, as more and more people drop out."""
     honest = calibration.honest(size, dropped, corrupt)
     bad = math.ceil(corrupt * size - 1e-9)
-    most = 1 - (LEAST_PART * honest + bad) / size
-    gone = np.linspace(0.0, max(most, 0.01), 61)
+    limit = 1 - (LEAST_PART * honest + bad) / size
+    gone = np.linspace(0.0, max(limit, 0.01), 61)
     part = np.maximum((1 - gone) * size - bad, 1e-9) / honest
     return Dropouts(
         size=size,

@@ -140,7 +140,7 @@ def _levels(
     measured = unevenness(heard.tree, heard.sums, heard.noise)
     ahead = expected(measured)
     split = np.bincount(level_of(heard.split), minlength=heard.tree.depth + 1)
-    found = []
+    results = []
     for number in np.unique(level).tolist():
         sums = heard.sums[level == number]
         h = float(ahead[number])
@@ -150,7 +150,7 @@ def _levels(
             factor = math.sqrt(15 / (4 * h))
             f = (3 + math.sqrt(9 + 240 * h * sd**2)) / (8 * h)
             threshold = max(f / scale, 2 * heard.noise)
-        found.append(
+        results.append(
             Level(
                 number=number,
                 cells=len(sums),
@@ -162,4 +162,4 @@ def _levels(
                 median=float(np.median(sums)),
             )
         )
-    return tuple(found)
+    return tuple(results)

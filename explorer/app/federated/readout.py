@@ -35,6 +35,6 @@ class FederatedReadout(MapReadout):
 
     def tell(self, screen: Screen) -> None:
         """The first sentence, and what may be claimed."""
-        said = html.escape(answer(screen, exact=self.truth))
-        put(self.summary, f'<p class="summary" role="status"><b>{said}</b></p>')
+        text = html.escape(answer(screen, exact=self.truth))
+        put(self.summary, f'<p class="summary" role="status"><b>{text}</b></p>')
         put(self.about, f'<p class="quiet">{html.escape(about(screen, exact=self.truth))}</p>')

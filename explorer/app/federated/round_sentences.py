@@ -40,12 +40,12 @@ def about_round(frame: Frame) -> str:
     """Who was asked, what each of them sent, what was divided."""
     release = released(frame.screen)
     row = release.heard[frame.number - 1]
-    said = f"Round {frame.number} of {frame.last}: {_asked(release, row)}. {_sent(row)}"
+    text = f"Round {frame.number} of {frame.last}: {_asked(release, row)}. {_sent(row)}"
     if frame.marks is not None and isinstance(row, Heard):
-        said += f" {_decided(row, frame)}"
+        text += f" {_decided(row, frame)}"
     elif not frame.replayed:
-        said += " This algorithm has a map at its end only, so there is no round to go back to."
-    return said
+        text += " This algorithm has a map at its end only, so there is no round to go back to."
+    return text
 
 
 def off_after(frame: Frame) -> str:
@@ -111,7 +111,7 @@ def caption(frame: Frame) -> str:
 def rounds_table(release: DistributedRelease, number: int) -> str:
     """All rounds; people and epsilon with bars, the shown round in bold."""
     rows = release.heard
-    most = max(row.people for row in rows)
+    limit = max(row.people for row in rows)
     dearest = max(row.epsilon for row in rows)
     columns = [
         ("round", ""),
@@ -127,14 +127,14 @@ def rounds_table(release: DistributedRelease, number: int) -> str:
         ("shards", "groups whose vectors are added, and how many of them were refused"),
         ("overflow", "sums of shards that did not fit their bits; a preview in one draw has none"),
     ]
-    found = []
+    results = []
     for at, row in enumerate(rows, 1):
         here = at == number
         split, gone = row.decisions
-        people = _bar(row.people / most, STAGE_COLOURS[0])
+        people = _bar(row.people / limit, STAGE_COLOURS[0])
         price = _bar(row.epsilon / dearest, STAGE_COLOURS[1])
         refused = f"{row.refused:,} refused" if row.refused else ""
-        found.append(
+        results.append(
             [
                 Cell(str(at), best=here),
                 Cell(f"{row.cells:,}", best=here),
@@ -150,7 +150,7 @@ def rounds_table(release: DistributedRelease, number: int) -> str:
                 Cell("–" if row.overflow is None else f"{row.overflow:,}"),
             ]
         )
-    return table(_who_pays(release), columns, found)
+    return table(_who_pays(release), columns, results)
 
 
 def _who_pays(release: DistributedRelease) -> str:

@@ -22,19 +22,19 @@ def answer(screen: Screen, exact: bool = True) -> str:
     rounds, people = len(release.heard), round(release.facts["asked"])
     once = "one vector" if release.paying == ONCE else several(rounds, "vector")
     whose = several(people, "person", "people") if exact else "people"
-    said = (
+    text = (
         f"{screen.data.title}: in {several(rounds, 'round')} the server saw masked vectors of "
         f"{whose} ({once} each) and the sums of shards, and nobody's place"
     )
     if release.parameters.get("algorithm") == "sampling":
-        said = f"{screen.data.title}: {whose} were counted without any noise, for comparison only"
+        text = f"{screen.data.title}: {whose} were counted without any noise, for comparison only"
     if not exact:
-        return f"{said}."
+        return f"{text}."
     if len(screen.answers.true) == 0:
-        return f"{said}; no box has been drawn."
+        return f"{text}; no box has been drawn."
     off, boxes = percent(median_error(screen.answers)), len(screen.answers.true)
     where = "the box" if boxes == 1 else f"the median of {boxes} boxes"
-    return f"{said}; from these sums it made a map that is off by {off} in {where}."
+    return f"{text}; from these sums it made a map that is off by {off} in {where}."
 
 
 def key_figures(screen: Screen) -> list[tuple[str, str]]:
@@ -59,8 +59,8 @@ def about(screen: Screen, exact: bool = True) -> str:
     """
     release = released(screen)
     who = f"of {release.population:,.0f} people" if exact else "of people"
-    said = f"A release {who}, epsilon {release.epsilon:.4g} for whoever gets it"
+    text = f"A release {who}, epsilon {release.epsilon:.4g} for whoever gets it"
     if release.preview:
-        said = f"A preview {who}, private for nobody; a release would have epsilon "
-        said += f"{release.epsilon:.4g}"
-    return f"{said}. {words('federated')['Simulation']}"
+        text = f"A preview {who}, private for nobody; a release would have epsilon "
+        text += f"{release.epsilon:.4g}"
+    return f"{text}. {words('federated')['Simulation']}"

@@ -77,7 +77,7 @@ def vectors_of(found: MaskedShard) -> list[Strip]:
     seen, sums = found.seen, found.sums
     text = words("federated")
     full = float(2**sums.bits)
-    sent, added = (each.astype(np.int64) for each in (seen.masked, seen.masked_sum))
+    sent, added = (part.astype(np.int64) for part in (seen.masked, seen.masked_sum))
     largest = float(max(np.abs(found.decoded).max(), 1))
     own = float(max(np.abs(seen.share).max(), 1))
     return [

@@ -89,34 +89,34 @@ class ThresholdsPanel(ReleasePanel[Judged]):
             found.noise,
             spoken,
         )
-        said = f'<p class="summary" role="status">{html.escape(spoken)}</p>'
-        self._fill(said, levels_table(found), True)
+        text = f'<p class="summary" role="status">{html.escape(spoken)}</p>'
+        self._fill(text, levels_table(found), True)
 
 
 def sentence(found: Judged) -> str:
     """Why some cells are divided and some are not, with this round's own figures."""
     divided = sum(level.divided for level in found.levels)
-    said = f"After round {found.number}, {several(divided, 'cell was', 'cells were')} divided. "
+    text = f"After round {found.number}, {several(divided, 'cell was', 'cells were')} divided. "
     if found.printed:
         every = found.levels[0]
         limit = f"{number(every.threshold)} people"
         if found.fixed:
-            return f"{said}Whatever holds more than {limit} is divided, however large the noise is."
+            return f"{text}Whatever holds more than {limit} is divided, however large the noise is."
         return (
-            f"{said}The paper divides whatever holds more than {_times(every.factor)} the noise of "
+            f"{text}The paper divides whatever holds more than {_times(every.factor)} the noise of "
             f"what is left ({limit}), however evenly its people are spread."
         )
     uneven = max(found.levels, key=lambda each: each.unevenness)
     even = min(found.levels, key=lambda each: each.unevenness)
-    said += (
+    text += (
         "Dividing pays where people crowd in one quarter of a cell, as along streets, and not "
         "where all quarters are alike, as in parks: there it brings noise and nothing new."
     )
     if even.number == uneven.number:
-        return said
+        return text
     few, many = number(uneven.factor, 2), number(even.factor, 2)
     return (
-        f"{said} Unevenness H is {uneven.unevenness:.2g} at level {uneven.number}, where {few} "
+        f"{text} Unevenness H is {uneven.unevenness:.2g} at level {uneven.number}, where {few} "
         f"times the coming noise is enough, and {even.unevenness:.2g} at level {even.number}, "
         f"where it takes {many} times."
     )

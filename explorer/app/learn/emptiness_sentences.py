@@ -92,8 +92,8 @@ def thresholds(found: Looked) -> str:
     for allowed in ALLOWED:
         k = occupancy.threshold(allowed, epsilon)
         false, true, trips = (
-            float(each(k, epsilon))
-            for each in (occupancy.false_from, occupancy.true_from, occupancy.trips_from)
+            float(part(k, epsilon))
+            for part in (occupancy.false_from, occupancy.true_from, occupancy.trips_from)
         )
         rows.append(
             [

@@ -90,8 +90,8 @@ class LotteryExperiment(TripsExperiment):
 
     def show(self, found: Played) -> None:
         """Show the candidates of one box and who wins, if there are any, and all cuts."""
-        said = sentence(found)
-        self.say(said)
+        text = sentence(found)
+        self.say(text)
         put(self.notes, found.notes)
         chosen = found.level is not None
         self._pair.visible = chosen
@@ -99,8 +99,8 @@ class LotteryExperiment(TripsExperiment):
         put(self.gain, f'<p class="finding">{gain_sentence(found)}</p>' if chosen else "")
         put(self.twin, details("Numbers of the candidates", candidates(found)) if chosen else "")
         if chosen:
-            self.costs.show(found.true, found.noisy, f"True and noisy costs. {said}")
-            self.wins.show(found.paper, found.least, f"Who wins how often. {said}")
+            self.costs.show(found.true, found.noisy, f"True and noisy costs. {text}")
+            self.wins.show(found.paper, found.least, f"Who wins how often. {text}")
         self._rest.visible = True
         at = [i for i, level in enumerate(found.seen.levels) if level is not None]
         there = [each for each in found.seen.levels if each is not None]
@@ -110,7 +110,7 @@ class LotteryExperiment(TripsExperiment):
             ranges.reshape(-1, 3).T,
             np.array([each.noise for each in there]),
             np.array([each.noise_of_least for each in there]),
-            f"Range of true costs and noise by cut. {said}",
+            f"Range of true costs and noise by cut. {text}",
         )
         put(self.by_cut, by_cut(found))
 

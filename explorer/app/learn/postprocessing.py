@@ -61,7 +61,7 @@ class PostprocessingExperiment(StartedExperiment):
                     controls.mechanism(treatable()),
                     controls.number("epsilon"),
                     controls.select(
-                        "runs", {f"{each:,}": each for each in (50, 100, 200, 400)}, 190
+                        "runs", {f"{number:,}": number for number in (50, 100, 200, 400)}, 190
                     ),
                     actions(
                         self.button("Draw the previews", self.start, strong=True),

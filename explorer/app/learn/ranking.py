@@ -69,10 +69,10 @@ class RankingExperiment(StartedExperiment):
         data, settings = self.ready(), self.settings.copy()
 
         def work(progress: Any, cancel: Any) -> Found:
-            made = [mechanism(key)(epsilon=settings.epsilon) for key in settings.mechanisms]
+            results = [mechanism(key)(epsilon=settings.epsilon) for key in settings.mechanisms]
             asked = workload(settings.questions, data.matrix.shape)
             runs = measured(
-                data.matrix, made, asked, settings.seeds, cancel=cancel, progress=progress
+                data.matrix, results, asked, settings.seeds, cancel=cancel, progress=progress
             )
             return Found(settings, data.title, data.matrix.total, judge(runs))
 

@@ -98,8 +98,8 @@ class RefinementExperiment(ExamplesExperiment):
 
     def show(self, found: Refined) -> None:
         """Show both maps, both charts and what they say in words."""
-        said = sentence(found)
-        self.say(said)
+        text = sentence(found)
+        self.say(text)
         put(self.figures, figures(found))
         put(self.cell, f'<p class="finding">{cell_sentence(found)}</p>')
         put(self.measured, f'<p class="finding">{measured_sentence(found)}</p>')
@@ -141,7 +141,7 @@ class RefinementExperiment(ExamplesExperiment):
         )
         known = [asked.level(k) for k in range(min(SHALLOWEST, asked.depth - 1), asked.depth)]
         # Weighted by people: in how full a cell they live.
-        held = [by_people(each.true, (0.25, 0.5, 0.75)) for each in known]
+        held = [by_people(entry.true, (0.25, 0.5, 0.75)) for entry in known]
         self.levels.show(
             [each.number for each in known],
             np.array(held).T,

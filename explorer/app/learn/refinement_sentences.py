@@ -56,7 +56,7 @@ def cell_sentence(found: Refined) -> str:
     level, at = found.level, found.example
     people, own = float(level.true[at]), float(level.own[at])
     fullest = float(level.quarters[at].max()) / max(people, 1e-9)
-    whole, divided = (float(np.sqrt(each[at])) for each in (level.if_whole, level.if_divided))
+    whole, divided = (float(np.sqrt(part[at])) for part in (level.if_whole, level.if_divided))
     return words("learn")["One cell"].format(
         people=number(people),
         fullest=f"{100 * fullest:.0f}",

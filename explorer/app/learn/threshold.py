@@ -42,7 +42,7 @@ class ThresholdExperiment(LiveExperiment):
         self.tables, self.figures, self.contrast = pane(), pane(margin=(4, 0)), pane(margin=(10, 0))
         self._picks = 0
         ways = {"Two overlapping boxes": "overlap", "Two days": "days"}
-        sides = {f"{each} × {each}": each for each in (16, 32, 64, 128)}
+        sides = {f"{number} × {number}": number for number in (16, 32, 64, 128)}
         self.lay_out(
             self.where.view,
             [
@@ -182,15 +182,15 @@ def _days(found: Foiled) -> tuple[list[Any], str, str]:
         (found.of_cell(days.end), LARGER, False),
     ]
     k = found.settings.k
-    said = words("learn")
+    text = words("learn")
     if days.hidden is not None:
         true = int(found.counts[days.start]) - 1
-        sentence = said["Vanished overnight"].format(hidden=days.hidden, k=k, true=true)
+        sentence = text["Vanished overnight"].format(hidden=days.hidden, k=k, true=true)
     elif np.isnan(days.before[0]):
-        sentence = said["Hidden both days"].format(k=k)
+        sentence = text["Hidden both days"].format(k=k)
     else:
         size = f"{found.counts.size:,}"
-        sentence = said["Published both days"].format(changed=days.changed, cells=size)
+        sentence = text["Published both days"].format(changed=days.changed, cells=size)
     rows = [
         [Cell(name), Cell(_said(one, k)), Cell(_said(other, k))]
         for name, one, other in (

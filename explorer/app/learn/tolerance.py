@@ -55,7 +55,9 @@ class ToleranceExperiment(StartedExperiment):
                 [
                     controls.mechanism(),
                     controls.number("percent", 200),
-                    controls.select("runs", {f"{each:,}": each for each in (100, 200, 400)}, 190),
+                    controls.select(
+                        "runs", {f"{number:,}": number for number in (100, 200, 400)}, 190
+                    ),
                     actions(
                         self.button("Find the smallest epsilon", self.start, strong=True),
                         self.running.cancel_button,

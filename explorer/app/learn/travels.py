@@ -26,10 +26,10 @@ def counts_of(city: str, places: int, cells: int) -> TripMatrix:
 
 def notes_of(found: Journeys, places: int) -> str:
     """What is not as it was asked for, as HTML; empty if all is."""
-    said = words("learn")
-    parts = [said["Trips of another city"]] if found.stand_in else []
+    text = words("learn")
+    parts = [text["Trips of another city"]] if found.stand_in else []
     if places > found.most:
-        parts.append(said["No stop"])
+        parts.append(text["No stop"])
     return f'<p class="quiet">{" ".join(parts)}</p>' if parts else ""
 
 

@@ -178,8 +178,8 @@ class Publish(AppPage):
         holds = f"All {number} checks of it hold." if folder.verdict.holds else "It does NOT hold."
         signed = f"Its signature is of the key {folder.signed_by}." if folder.signed_by else ""
         size = f"{len(folder.content) / 1e6:,.1f} MB"
-        said = f"{folder.name} is made, {size} packed. {holds} {signed or 'It is unsigned.'}"
-        put(self._result, f'<div role="status"><p>{html.escape(said)}</p></div>')
+        text = f"{folder.name} is made, {size} packed. {holds} {signed or 'It is unsigned.'}"
+        put(self._result, f'<div role="status"><p>{html.escape(text)}</p></div>')
         self.save.filename = f"{folder.name}.zip"
         self.save.visible = folder.verdict.holds
 
@@ -211,8 +211,8 @@ class Publish(AppPage):
         self._boxes = boxes
         number = len(boxes.names)
         what = "1 box is" if number == 1 else f"{number:,} boxes are"
-        said = f"{what} answered in the report."
-        put(self._asked, f'<div role="status"><p>{html.escape(said)}</p></div>')
+        text = f"{what} answered in the report."
+        put(self._asked, f'<div role="status"><p>{html.escape(text)}</p></div>')
 
     def _chosen(self) -> None:
         """Another release: what was said of its population before, and no boxes yet."""

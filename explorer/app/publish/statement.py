@@ -32,15 +32,15 @@ def as_html(found: Sequence[dict[str, Any]]) -> str:
                 f"{row['file']} {row['sha256'][:12]}".strip(),
             )
             rows.append(f"<tr>{''.join(f'<td>{_text(cell)}</td>' for cell in cells)}</tr>")
-    more = len(found) > MOST_POPULATIONS or any(len(each["bookings"]) > MOST for each in found)
-    said = "<p>Older ones are said by dp-explorer ledger.</p>" if more else ""
+    more = len(found) > MOST_POPULATIONS or any(len(entry["bookings"]) > MOST for entry in found)
+    text = "<p>Older ones are said by dp-explorer ledger.</p>" if more else ""
     titles = ("time (UTC)", "mechanism", "epsilon", "state", "file and checksum")
     head = "".join(f'<th scope="col">{title}</th>' for title in titles)
     return (
         '<div class="prose" style="overflow:auto;max-width:none;white-space:nowrap;'
         'overflow-wrap:normal" tabindex="0" role="region" '
         f'aria-label="Ledger"><table><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody>'
-        f"</table></div>{said}"
+        f"</table></div>{text}"
     )
 
 

@@ -15,7 +15,7 @@ from explorer.scenario.choices import EPSILONS, PairChoices, SweepChoices, seeds
 __all__ = ["EPSILONS", "FOUR", "CompareState", "Side"]
 
 #: Epsilons of the small maps.
-FOUR = tuple(each for each in (0.01, 0.1, 1.0, 10.0) if each <= MAX_EPSILON)
+FOUR = tuple(number for number in (0.01, 0.1, 1.0, 10.0) if number <= MAX_EPSILON)
 
 #: A mechanism as one names it: its key, or an instance with settings.
 Side = str | Mechanism

@@ -120,8 +120,8 @@ class Built(SteppedPanel[Cut]):
             # An earlier one would pull a slider back that a visitor still moves.
             follow(self.level, cut.cuts, cut.depth)
         self._offer(cut.cuts == 0, cut.at_end)
-        said = html.escape(say.about_piece(cut))
-        put(self._said, f'<p class="summary" role="status">{said}</p>')
+        text = html.escape(say.about_piece(cut))
+        put(self._said, f'<p class="summary" role="status">{text}</p>')
         put(self._answer, f"<p>{html.escape(say.about_answer(cut))}</p>")
         put(self._about_budget, f"<p>{html.escape(say.about_budget(cut))}</p>")
         put(self._budget, budget_bar(cut.spent(), cut.screen.release.epsilon))

@@ -39,15 +39,15 @@ def about_answer(cut: Cut) -> str:
     shares = cut.screen.release.unit != "point"
     say = "{:.2f} % of all trips".format if shares else _whole
     if cut.at_end:
-        said = f"The release answers {cut.row} with {say(cut.final)}"
+        text = f"The release answers {cut.row} with {say(cut.final)}"
     else:
-        said = (
+        text = (
             f"Had every branch ended here, {cut.row} would be answered with {say(cut.answer)}; "
             f"the release says {say(cut.final)}"
         )
     if cut.truth is not None and cut.truth.answer is not None:
-        said += f", and the truth is {say(cut.truth.answer)}"
-    return f"{said}."
+        text += f", and the truth is {say(cut.truth.answer)}"
+    return f"{text}."
 
 
 def about_budget(cut: Cut) -> str:

@@ -43,15 +43,15 @@ def sentence(found: Comparison) -> str:
     if not rows:
         return "No mechanism could be drawn with these settings."
     epsilon, data = found.order.chosen.epsilon, found.order.data
-    said = f"{data.title}, epsilon {epsilon:.4g}: over all kinds {rows[0].title} is off least"
+    text = f"{data.title}, epsilon {epsilon:.4g}: over all kinds {rows[0].title} is off least"
     if len(rows) > 1:
         times = rows[1].overall / rows[0].overall
-        said += f", {rows[1].title} comes next with {times:.3g} times its error"
+        text += f", {rows[1].title} comes next with {times:.3g} times its error"
     chosen = next((row for row in rows if row.title == found.chosen), None)
     if chosen is not None and chosen is not rows[0] and chosen is not rows[min(1, len(rows) - 1)]:
-        said += f"; {chosen.title} has {chosen.overall / rows[0].overall:.3g} times"
+        text += f"; {chosen.title} has {chosen.overall / rows[0].overall:.3g} times"
     bounded = data.matrix.unclipped is not None
-    return f"{said}.{' Errors are against the trips that are counted.' if bounded else ''}"
+    return f"{text}.{' Errors are against the trips that are counted.' if bounded else ''}"
 
 
 def table(found: Comparison) -> str:

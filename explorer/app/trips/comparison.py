@@ -80,14 +80,14 @@ def compare(order: Order, run: Run) -> Comparison:
         # Under a bound mechanisms differ in what they make of the trips that are counted.
         truth.append(exact(matrix, boxes, counted=True))
     chosen = order.chosen
-    made = [
+    results = [
         chosen if kind.key == chosen.key else kind(epsilon=chosen.epsilon)
         for kind in trip_mechanisms().values()
     ]
     rows = []
-    for number, each in enumerate(made):
-        rows.append(_row(each, matrix, asked, truth, run))
-        run.tell((number + 1) / len(made))
+    for number, result in enumerate(results):
+        rows.append(_row(result, matrix, asked, truth, run))
+        run.tell((number + 1) / len(results))
     rows.sort(key=lambda row: row.overall)
     return Comparison(order, tuple(rows), chosen.title)
 
@@ -96,20 +96,20 @@ def _row(
     made: Mechanism, matrix: TripMatrix, asked: list[Floats], truth: list[Floats], run: Run
 ) -> Row:
     nothing = (math.nan,) * len(asked)
-    found = []
+    results = []
     for again in range(RUNS):
         run.give_up_unwanted()
         try:
             answer = _answering(made, matrix, seed_of(again))
         except InputError as error:
             return Row(made.title, nothing, said=str(error))
-        found.append(
+        results.append(
             [
                 mre(true, answer(boxes)) if len(boxes) else math.nan
                 for boxes, true in zip(asked, truth, strict=True)
             ]
         )
-    return Row(made.title, tuple(map(float, np.mean(found, axis=0))), RUNS)
+    return Row(made.title, tuple(map(float, np.mean(results, axis=0))), RUNS)
 
 
 def _answering(made: Mechanism, matrix: TripMatrix, seed: int) -> Callable[[Floats], Floats]:

@@ -19,12 +19,12 @@ def about_flows(found: FlowScreen) -> str:
     release = found.screen.release
     trips = "trips by weight" if release.weighted else "trips"
     noise = "3 / epsilon" if release.contribution_bound == 1 else "3 × bound / epsilon"
-    said = (
+    text = (
         f"{choice.zones} × {choice.zones} zones a place have {len(every):,} flows between them; "
         f"{shown:,} are released as {every.threshold:,.3g} {trips} ({noise}) or more."
     )
     if not len(drawn):
-        return f"{said} No flow of this kind has a private count above 0."
+        return f"{text} No flow of this kind has a private count above 0."
     unsure = int(np.sum(drawn.holds_zero))
     first = f"{drawn.value[0]:,.0f} ± {drawn.half_width[0]:,.0f}"
     start, stop = (
@@ -32,14 +32,14 @@ def about_flows(found: FlowScreen) -> str:
         every.destinations.labels[drawn.destination[0]],
     )
     true = found.true[drawn.origin[0], drawn.destination[0]]
-    said += (
+    text += (
         f" The largest of the {len(drawn)} drawn goes from zone {start} to zone {stop}: {first}, "
         f"in truth {true:,.0f}."
     )
     if unsure:
         are = "is" if unsure == 1 else "are"
-        said += f" {unsure} of them {are} grey: there may be nobody."
-    return said
+        text += f" {unsure} of them {are} grey: there may be nobody."
+    return text
 
 
 def flows_table(found: FlowScreen) -> str:

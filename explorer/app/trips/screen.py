@@ -224,7 +224,7 @@ def _scale(look: TripLook, private: Sequence[Floats], true: Sequence[Floats]) ->
 
 def _cell(private: Sequence[Floats], within: Floats | None) -> NDArray[np.int64]:
     """Where the branch ends: where each place has most of the private trips of its box."""
-    found = []
+    results = []
     for place, counts in enumerate(private):
         low, high = np.zeros(2, dtype=np.int64), np.array(counts.shape)
         if within is not None:
@@ -232,8 +232,8 @@ def _cell(private: Sequence[Floats], within: Floats | None) -> NDArray[np.int64]
             low = np.clip(np.floor(within[0, axes]).astype(np.int64), 0, high - 1)
             high = np.clip(np.ceil(within[1, axes]).astype(np.int64), low + 1, high)
         part = counts[low[0] : high[0], low[1] : high[1]]
-        found.append(low + np.unravel_index(int(np.argmax(part)), part.shape))
-    return np.concatenate(found).astype(np.int64)
+        results.append(low + np.unravel_index(int(np.argmax(part)), part.shape))
+    return np.concatenate(results).astype(np.int64)
 
 
 def _private(release: Release, within: Floats | None) -> list[Floats]:

@@ -50,26 +50,26 @@ def answer(screen: TripScreen, name: str, number: int, exact: bool = True) -> st
     if not answers.exact and answers.half_width is None:
         bars += "about "
     if data.matrix.unit == "point":
-        said = (
+        text = (
             f"{name}, {asked}: {private:,.0f} by the private answer "
             f"({bars}{_whole(low)} to {_whole(high)})"
         )
     else:
-        said = (
+        text = (
             f"{name}, {asked}: {private:.2f} % of all trips by the private answer "
             f"({bars}{low:.2f} to {high:.2f} %)"
         )
     if not exact:
-        return f"{said}.{_by_the_map(screen, number)}"
-    said += f", {true:,.0f}" if data.matrix.unit == "point" else f", {true:.2f} %"
-    said += " in truth"
+        return f"{text}.{_by_the_map(screen, number)}"
+    text += f", {true:,.0f}" if data.matrix.unit == "point" else f", {true:.2f} %"
+    text += " in truth"
     relative = float(answers.relative[number])
-    said += "" if np.isnan(relative) else f": off by {percent(abs(relative))}"
+    text += "" if np.isnan(relative) else f": off by {percent(abs(relative))}"
     # What is about right as yet is no range to hold a truth against.
     known = answers.exact or answers.half_width is not None
     if known and not low <= true <= high:
-        said += f". The truth lies outside the range: {_why_outside(screen)}"
-    return f"{said}.{_by_the_map(screen, number)}"
+        text += f". The truth lies outside the range: {_why_outside(screen)}"
+    return f"{text}.{_by_the_map(screen, number)}"
 
 
 def _why_outside(screen: TripScreen) -> str:
@@ -106,20 +106,20 @@ def about(screen: TripScreen, exact: bool = True) -> str:
     sides = " × ".join(f"{side:,}" for side in release.domain.shape)
     trips = "trips by weight" if release.weighted else "trips"
     leaves = "leaf" if release.n_leaves == 1 else "leaves"
-    said = (
+    text = (
         f"{screen.data.title}: {kind} {screen.title} with epsilon {release.epsilon:.4g} per "
         f"{'trip' if release.unit == 'point' else 'person'}; {sides} combinations of cells in "
         f"{release.n_leaves:,} {leaves}, {release.total:,.0f} {trips} in all"
     )
     if not exact:
-        return f"{said}."
+        return f"{text}."
     if len(answers) > 1 and not np.isnan(median_error(answers)):
-        said = f"{said}; the rows are off by {percent(median_error(answers))} in the median"
+        text = f"{text}; the rows are off by {percent(median_error(answers))} in the median"
     bought = worth(screen.data.matrix, release.epsilon)
     counted = counted_of_all(screen.data.matrix, "trip")
-    said = f"{said}. {counted.rstrip('.')}" if counted else said
+    text = f"{text}. {counted.rstrip('.')}" if counted else text
     # Where persons are protected they decide what a draw is worth, so it is said before one.
-    return f"{said}. {bought.sentence}" if bought.few or release.unit != "point" else f"{said}."
+    return f"{text}. {bought.sentence}" if bought.few or release.unit != "point" else f"{text}."
 
 
 def key_figures(screen: TripScreen, answers: BoxAnswers) -> list[tuple[str, str]]:

@@ -61,10 +61,10 @@ class Bench:
             self.asked.setdefault(data, {}).update(dict.fromkeys(tasks))
             return np.ones(self.seeds)
         names = AG_SIZES if workload == "ag" else (workload,)
-        found = [self._runs[data, task] for task in tasks]
+        results = [self._runs[data, task] for task in tasks]
         if metric == "seconds":
-            return np.array([run.seconds for run in found])
-        return np.array([np.mean([run.figures[n][metric] for n in names]) for run in found])
+            return np.array([run.seconds for run in results])
+        return np.array([np.mean([run.figures[n][metric] for n in names]) for run in results])
 
     def plan(self, judges: Sequence[Callable[[Bench], Outcome]]) -> int:
         """Learn what the computations ask for; returns the number of runs not done yet."""

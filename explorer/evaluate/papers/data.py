@@ -104,8 +104,8 @@ class PaperMaps:
         city = cities()[key]
         # The matrix of check-ins has the coarse shape already.
         matrix = city.load(None if city.is_matrix else self.side)[1]
-        most = CHECKINS if key == CHECK_INS else self._records()
-        counts = thinned(matrix.counts, most, 5)
+        limit = CHECKINS if key == CHECK_INS else self._records()
+        counts = thinned(matrix.counts, limit, 5)
         return self._set(key, city.title, FrequencyMatrix.from_array(counts))
 
     def _gaussian(self, key: str) -> DataSet:

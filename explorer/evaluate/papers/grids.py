@@ -76,9 +76,9 @@ def guideline_1(bench: Bench) -> Outcome:
         errors = _uniform(bench, data, epsilon)
         best = min(errors, key=lambda size: float(errors[size].mean()))
         total = bench.maps.of(data).matrix.total
-        said = f"{what}: {np.sqrt(total * epsilon / 10):.0f} suggested, {best} best"
+        text = f"{what}: {np.sqrt(total * epsilon / 10):.0f} suggested, {best} best"
         own = _errors(bench, data, UG(epsilon=epsilon))
-        cells.append(near_best(said, own, list(errors.values())))
+        cells.append(near_best(text, own, list(errors.values())))
     return Outcome(
         "error of UG with Guideline 1 over that with the best size", tuple(cells), sense=0
     )
@@ -129,8 +129,8 @@ def hierarchies_help_little(bench: Bench) -> Outcome:
             ]
         )
         alone = _errors(bench, data, UG(epsilon=epsilon, grid_size=size))
-        said = f"{what}: {size} x {size}"
-        cells.append(between(said, best, alone, 1 - QUITE_SMALL, 1.0))
+        text = f"{what}: {size} x {size}"
+        cells.append(between(text, best, alone, 1 - QUITE_SMALL, 1.0))
     return Outcome(
         "error of the best hierarchy over that of its finest grid alone", tuple(cells), sense=0
     )
@@ -176,8 +176,8 @@ def guideline_2(bench: Bench) -> Outcome:
         total = bench.maps.of(data).matrix.total
         size = max(10, np.ceil(np.ceil(np.sqrt(total * epsilon / 10)) / 4))
         own = _errors(bench, data, AG(epsilon=epsilon))
-        said = f"{what}: {size:.0f} suggested, {best} best"
-        cells.append(near_best(said, own, list(errors.values())))
+        text = f"{what}: {size:.0f} suggested, {best} best"
+        cells.append(near_best(text, own, list(errors.values())))
     return Outcome(
         "error of AG with Guideline 2 over that with the best size", tuple(cells), sense=0
     )

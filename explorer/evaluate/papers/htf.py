@@ -165,10 +165,10 @@ def stop_50(bench: Bench) -> Outcome:
 def height_rule(bench: Bench) -> Outcome:
     """Heights that HTF chose on the main map, from noisy totals."""
     matrix = bench.maps.of(bench.maps.main).matrix
-    most = math.ceil(math.log2(matrix.counts.size))
+    limit = math.ceil(math.log2(matrix.counts.size))
     cells = []
     for epsilon in EPSILONS:
-        wanted = min(math.floor(math.log2(matrix.total * epsilon / 10)), most)
+        wanted = min(math.floor(math.log2(matrix.total * epsilon / 10)), limit)
         drawn = [
             _htf(epsilon).release(matrix, rng=seed).facts["height"] for seed in range(bench.seeds)
         ]

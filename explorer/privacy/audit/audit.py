@@ -237,6 +237,6 @@ def _check_books(run: Recording, epsilon: float) -> None:
         raise Breach(f"the books show {dearest} of {units} units spent on the dearest path")
     said = release.epsilon, sum(part for _, part in release.stages())
     if any(
-        abs(each - epsilon) > 1e-9 * epsilon + 2e-12 * len(release.tree.stages) for each in said
+        abs(text - epsilon) > 1e-9 * epsilon + 2e-12 * len(release.tree.stages) for text in said
     ):
         raise Breach(f"the books say that {said[0]!r} was spent, in stages {said[1]!r}")

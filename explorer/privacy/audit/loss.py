@@ -114,10 +114,10 @@ class Loss:
         moved = values - question.values
         if not moved.any():
             return
-        most = int(np.abs(moved).max())
-        if most > question.sensitivity:
+        limit = int(np.abs(moved).max())
+        if limit > question.sensitivity:
             raise Breach(
-                f"a figure of {question.stage!r} moves by {most}, more than its sensitivity "
+                f"a figure of {question.stage!r} moves by {limit}, more than its sensitivity "
                 f"of {question.sensitivity}"
             )
         if question.kind == "laplace":

@@ -49,14 +49,14 @@ Kinds = Sequence[type[Mechanism]]
 
 def flat_order(bench: Bench) -> Outcome:
     """EBP and DAF-Entropy against EUG and DAF-Homogeneity in two dimensions."""
-    found = [
+    results = [
         _pair(bench, f"{what}: {ours.title} against {theirs.title}", key, ours, theirs, epsilon)
         for key, epsilon, what in cells(bench, GAUSSIANS, 2, 2)
         for ours in (EBP, DAFEntropy)
         for theirs in (EUG, DAFHomogeneity)
     ]
     meaning = "error of EBP or DAF-Entropy over that of EUG or DAF-Homogeneity"
-    return Outcome(meaning, tuple(found))
+    return Outcome(meaning, tuple(results))
 
 
 def _pair(
@@ -139,7 +139,7 @@ def daf_and_mkm(bench: Bench) -> Outcome:
 
 
 def _magnitude(bench: Bench, sets: tuple[str, ...], workloads: Sequence[str]) -> Outcome:
-    found = [
+    results = [
         below(
             f"{what}, {workload}, {each.title}",
             errors(bench, key, DAFEntropy, epsilon, workload),
@@ -151,7 +151,7 @@ def _magnitude(bench: Bench, sets: tuple[str, ...], workloads: Sequence[str]) ->
         for each in FINEST
     ]
     meaning = "error of DAF-Entropy over that of Identity or MKM, wanted 0.1 or less"
-    return Outcome(meaning, tuple(found), RECALLED, sense=0)
+    return Outcome(meaning, tuple(results), RECALLED, sense=0)
 
 
 def finest_on_clusters(bench: Bench) -> Outcome:
@@ -171,7 +171,7 @@ def finest_on_places(bench: Bench) -> Outcome:
 
 def finest_alike(bench: Bench) -> Outcome:
     """Identity against MKM in two dimensions."""
-    found = [
+    results = [
         between(
             what,
             errors(bench, key, Identity, epsilon),
@@ -182,7 +182,7 @@ def finest_alike(bench: Bench) -> Outcome:
         for key, epsilon, what in cells(bench, GAUSSIANS, 2, 2)
     ]
     meaning = "error of Identity over that of MKM, wanted between 0.5 and 2"
-    return Outcome(meaning, tuple(found), RECALLED, sense=0)
+    return Outcome(meaning, tuple(results), RECALLED, sense=0)
 
 
 def entropy_wins(bench: Bench) -> Outcome:
@@ -209,15 +209,15 @@ def gain_with_axes(bench: Bench) -> Outcome:
 
 def budget_helps(bench: Bench) -> Outcome:
     """Errors at one budget against those at the next smaller one."""
-    found = []
+    results = []
     budgets = list(dict.fromkeys(e for _, e, _ in cells(bench, (*GAUSSIANS, *TRIPS))))
     for key in some(bench, (*GAUSSIANS, *PLACES, *TRIPS)):
         for each in PROPOSED:
             for small, large in pairwise(budgets):
                 what = f"{key}, {each.title}, epsilon {large:g} over {small:g}"
                 pair = [errors(bench, key, each, epsilon) for epsilon in (large, small)]
-                found.append(smaller(what, *pair))
-    return Outcome("error with the larger budget over that with the smaller", tuple(found))
+                results.append(smaller(what, *pair))
+    return Outcome("error with the larger budget over that with the smaller", tuple(results))
 
 
 def larger_boxes_near(bench: Bench) -> Outcome:
@@ -231,12 +231,12 @@ def larger_boxes_anywhere(bench: Bench) -> Outcome:
 
 
 def _by_size(bench: Bench, large: str, small: str) -> Outcome:
-    found = []
+    results = []
     for key, epsilon, what in cells(bench, (*PLACES, *TRIPS)):
         for each in PROPOSED:
             pair = [errors(bench, key, each, epsilon, workload) for workload in (large, small)]
-            found.append(smaller(f"{what}, {each.title}", *pair))
-    return Outcome(f"error on {large} over that on {small}", tuple(found))
+            results.append(smaller(f"{what}, {each.title}", *pair))
+    return Outcome(f"error on {large} over that on {small}", tuple(results))
 
 
 def skew_hurts(bench: Bench) -> Outcome:
@@ -246,7 +246,7 @@ def skew_hurts(bench: Bench) -> Outcome:
         for less in some(bench, ZIPFS)
         if less.endswith(":1.5") and less.replace("1.5", "2.5") in some(bench, ZIPFS)
     ]
-    found = [
+    results = [
         smaller(
             f"{less} over {more}, {each.title}",
             *(errors(bench, key, each, FIRST) for key in (less, more)),
@@ -254,30 +254,30 @@ def skew_hurts(bench: Bench) -> Outcome:
         for less, more in pairs
         for each in PROPOSED
     ]
-    return Outcome("error with exponent 1.5 over that with 2.5", tuple(found))
+    return Outcome("error with exponent 1.5 over that with 2.5", tuple(results))
 
 
 def eug_is_poor(bench: Bench) -> Outcome:
     """EUG against the other three on real places."""
-    found = [
+    results = [
         _pair(bench, f"{what}: {each.title}", key, each, EUG, epsilon)
         for key, epsilon, what in cells(bench, PLACES)
         for each in PROPOSED
         if each is not EUG
     ]
-    return Outcome("error of EBP, DAF-Entropy or DAF-Homogeneity over that of EUG", tuple(found))
+    return Outcome("error of EBP, DAF-Entropy or DAF-Homogeneity over that of EUG", tuple(results))
 
 
 def daf_is_fast(bench: Bench) -> Outcome:
     """Processor time of both DAF against EUG and EBP."""
     keys = some(bench, (*PLACES, "gauss:2:.05", "gauss:2:.2"))
-    found = [
+    results = [
         smaller(f"{key}: {ours.title} against {theirs.title}", *_seconds(bench, key, ours, theirs))
         for key in keys
         for ours in (DAFEntropy, DAFHomogeneity)
         for theirs in GRIDS
     ]
-    return Outcome("time of DAF over that of EUG or EBP", tuple(found))
+    return Outcome("time of DAF over that of EUG or EBP", tuple(results))
 
 
 def _seconds(bench: Bench, key: str, *kinds: type[Mechanism]) -> list[Floats]:

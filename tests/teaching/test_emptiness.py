@@ -83,3 +83,18 @@ def test_growing_boxes_hold_what_boxes_hold(matrix) -> None:
             assert np.prod(upper - lower) == cells
         assert (np.diff(found.trips) >= 0).all()
         assert found.noise(0.5)[1] == pytest.approx(4 * emptiness.noise_of_one(0.5))
+
+
+def test_a_slice_is_where_trips_go(matrix) -> None:
+    dense = np.zeros(matrix.shape, dtype=np.int64)
+    np.add.at(dense, tuple(matrix.cells.T), matrix.multiplicities)
+    cell = emptiness.some_trip(matrix, 3)
+    found = emptiness.slice_of(matrix, cell)
+    assert found.whole
+    assert found.corner == (0, 0)
+    assert np.array_equal(found.true, dense[cell[0], cell[1]])
+    # The same noise, less of it: signs stay, sizes shrink.
+    wide, narrow = (found.noisy(epsilon, 7) - found.true for epsilon in (0.1, 1.0))
+    assert (np.abs(narrow) <= np.abs(wide)).all()
+    assert (narrow * wide >= 0).all()
+    assert not np.array_equal(found.noisy(0.1, 7), found.noisy(0.1, 8))

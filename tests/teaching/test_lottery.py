@@ -70,3 +70,17 @@ def test_two_candidates_win_as_often_as_they_should(gap) -> None:
         wins = one.wins(0, rule, rng)
         assert wins.sum() == pytest.approx(1)
         assert abs(wins[0] - wanted) < 5 * math.sqrt(0.25 / lottery.PLAYED)
+
+
+def test_a_gain_is_that_of_a_lottery_or_of_the_best() -> None:
+    rng = np.random.default_rng(8)
+    costs = rng.uniform(0, 1, (30, 10))
+    assert level(costs, 1e9).gained(rng) == (pytest.approx(1), pytest.approx(1))
+    # Blind: of the mean of 30 boxes and many draws nothing is left but chance.
+    possible = costs.mean(axis=1) - costs.min(axis=1)
+    draws = lottery.PLAYED if 300 * lottery.PLAYED < 80_000 else 80_000 // 300
+    slack = 5 * costs.std(axis=1).mean() / math.sqrt(30 * draws) / possible.mean()
+    assert max(map(abs, level(costs, 1e-9).gained(rng))) < slack
+    assert level(np.ones((2, 3)), 1.0).gained(rng) == (0.0, 0.0)
+    # Noise for p costs is p / 2 times that for one index.
+    assert level(costs, 1.0).noise == 5 * level(costs, 1.0).noise_of_least

@@ -69,3 +69,11 @@ def test_histograms_of_a_known_law_stay_near_it() -> None:
     assert 0 < laws.bound < 0.5
     assert not laws.exact
     assert laws.first.sum() == pytest.approx(1)
+
+
+def test_odds_change_by_at_most_e_to_the_epsilon() -> None:
+    assert neighbours.odds_factor(0.5) == pytest.approx(1.6487, rel=1e-4)
+    # Two to one becomes at most 3.3 to one, as the first lesson says.
+    assert neighbours.belief_after(2 / 3, 0.5) == pytest.approx(0.767, abs=5e-4)
+    assert neighbours.belief_after(1.0, 0.5) == 1.0
+    assert neighbours.belief_after(0.0, 5.0) == 0.0

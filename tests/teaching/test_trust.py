@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -68,3 +69,16 @@ def test_losses_are_those_of_the_closed_form(people) -> None:
     least = math.log((72 - 22) / 22)
     assert floor[21] == pytest.approx(least)
     assert least < calibration.epsilon_of_fewer(0.001, 22 / 72) < found.loss
+
+
+def test_masks_fall_with_too_many_corrupt_neighbours(people) -> None:
+    found = in_a_shard(people, 1.0, 100, 0.0, 0.3)
+    assert found.corrupt == 30
+    chances = [replace(found, corrupt=c).unmasked for c in (0, 5, 30, 50, 90)]
+    assert chances[0] == 0
+    assert chances[1] < 2**-30 or chances[1] == 0
+    assert chances == sorted(chances)
+    # Against draws: t of k neighbours among 30 corrupt of 99 others.
+    plan = found.plan
+    drawn = np.random.default_rng(1).hypergeometric(30, 69, plan.degree, 4000) >= plan.threshold
+    assert chances[2] == pytest.approx(drawn.mean(), abs=5 * 0.5 / math.sqrt(4000))

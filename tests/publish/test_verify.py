@@ -268,6 +268,7 @@ def test_a_folder_that_was_changed_and_summed_up_again_is_found(change, check, f
         lambda said: said["booking"].update(spent_before=10**400),
         lambda said: said["boxes"][0].update(box=[10**400, 0, 1, 1]),
         lambda said: said.pop("software"),
+        lambda said: said.update(software=["dp-explorer"]),
         lambda said: said["files"]["map.png"].update(what="A cat"),
     ],
 )
@@ -289,6 +290,29 @@ def test_a_release_that_unpacks_to_too_much_is_not_unpacked(folder, monkeypatch)
     monkeypatch.setattr(Release, "load", lambda _: pytest.fail("it was read"))
     (check,) = [each for each in checked(folder).checks if not each.holds]
     assert "2 GB" in check.said
+
+
+@pytest.mark.parametrize(
+    ("library", "check"), [("numpy", "report.html: contents"), ("dp-explorer", "facts")]
+)
+def test_words_of_other_versions_are_said_not_to_be_compared(library, check, folder) -> None:
+    path = folder / "report.html"
+    path.write_text(path.read_text().replace("Rides of Amber", "Rides of Umber"))
+    made_good(folder)
+    assert wrong(folder) == ["report.html: contents"]
+    made_good(folder, lambda said: said["software"].update({library: "0.0.1"}))
+    held = {each.name: each.said for each in checked(folder).checks if each.holds}
+    assert "not compared" in held[check]
+
+
+def test_a_footer_that_lies_about_its_rows_is_found(folder) -> None:
+    path = folder / "release.parquet"
+    content = path.read_bytes()
+    size = int.from_bytes(content[-8:-4], "little")
+    for wrong_size in (size + 4, size - 4, 2**31 - 1):
+        path.write_bytes(content[:-8] + wrong_size.to_bytes(4, "little") + content[-4:])
+        made_good(folder)
+        assert wrong(folder) == ["release"]
 
 
 def another_count(text: str) -> str:

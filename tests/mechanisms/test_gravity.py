@@ -10,6 +10,7 @@ from explorer.mechanisms.turns import cuts_between, order_of_places, portion
 from explorer.points.truth import exact
 from explorer.releases.units import to_units
 from explorer.testing import mechanism_checks
+from explorer.testing.counts import counted
 from explorer.trips.matrix import TripMatrix
 from tests.helpers import city
 
@@ -173,3 +174,9 @@ def test_a_jump_to_zones_takes_the_share_of_the_note() -> None:
         rest = 0.75 * 0.97 * epsilon
         part = portion(np.array([357_561 * rest / 10]), 12, 12, 2, 1.0)[0]
         assert part * rest / epsilon == pytest.approx(share, abs=0.006)
+
+
+def test_other_numbers_of_axes_are_refused() -> None:
+    odd = counted(np.ones((2, 3, 2), dtype=np.int64))
+    with pytest.raises(InputError, match=r"^Gravity takes counts of 2, 4 to 60 dimensions"):
+        Gravity().release(odd, rng=1)

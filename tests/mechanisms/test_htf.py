@@ -183,3 +183,9 @@ def test_a_total_split_budget_is_shared_by_the_levels():
     level = HTF(epsilon=1, height=10, split_budget=0.01).release(city(), rng=1)
     total = HTF(epsilon=1, height=10, split_budget=0.1, split_budget_per="total")
     assert np.array_equal(level.counts, total.release(city(), rng=1).counts)
+
+
+def test_parameters_without_effect_are_not_offered():
+    assert "stop_factor" not in HTF().relevant()
+    assert {"T", "split_budget"}.isdisjoint(HTF(split_rule="middle").relevant())
+    assert "height_budget" not in HTF(height=3).relevant()

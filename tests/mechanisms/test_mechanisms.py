@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import explorer
 from explorer import InputError, Release
 from explorer.cli import main
+from explorer.inspection import decision
 from explorer.mechanisms import (
     HB,
     HTF,
@@ -21,6 +22,7 @@ from explorer.mechanisms import (
     Uniform,
     all_mechanisms,
     mechanism,
+    trip_mechanisms,
 )
 from explorer.mechanisms.duration import DRAWS_A_SECOND, duration
 from explorer.points.matrix import FrequencyMatrix
@@ -32,6 +34,7 @@ from explorer.releases.units import to_units
 from explorer.teaching import neighbours
 from explorer.teaching.previews import taught
 from explorer.testing import mechanism_checks, registered
+from explorer.testing.counts import counted
 from explorer.trips.matrix import TripMatrix
 from tests.helpers import NoNoise, run
 
@@ -260,3 +263,14 @@ def test_what_the_data_decide_is_said_only_to_whoever_sees_a_preview(large) -> N
     assert duration(HTF(1.0), large) == duration(UG(1.0), large) == ""
     assert "UG draws 1,048,576 numbers" in duration(UG(1.0), large, leaves=1_048_576)
     assert duration(UG(1.0), large, leaves=1_000_000) == ""
+
+
+@pytest.mark.parametrize("kind", {**all_mechanisms(), **trip_mechanisms()}.values())
+def test_every_node_says_why(kind):
+    shape = (6, 4, 5, 6) if 4 in kind.dimensions else (24, 30)
+    counts = np.random.default_rng(1).poisson(2, shape)
+    counts[(0,) * len(shape)] = 3000
+    release = kind(epsilon=0.5).release(counted(counts), rng=1)
+    said = {decision(release, node).kind for node in range(min(len(release.tree), 400))}
+    assert said
+    assert "unknown" not in said

@@ -36,7 +36,7 @@ INTERNAL = {
     },
     # What a grid asks of records, see `grid.countable`.
     "Points": {"count_in", "count_on", "few_inside", "place_on"},
-    "PointFiles": {"count_atoms", "count_in", "count_on"},
+    "PointFiles": {"count_in", "count_on"},
     "Trips": {"count_on"},
     # How a release and a file describe a domain, see `grid.domain`.
     "Grid": {"from_cells", "from_dict", "to_dict"},

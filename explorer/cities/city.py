@@ -19,9 +19,9 @@ from explorer.grid.grid import Grid, Progress
 from explorer.points.counting import Placed
 from explorer.points.matrix import FrequencyMatrix
 from explorer.points.partitions import PointFiles, is_parquet, scan_points
-from explorer.points.partitions.text import TextPoints, look_at_text
 from explorer.points.points import Points, read_points
 from explorer.points.populations import of_people
+from explorer.points.reading import TextPoints, look_at_text
 
 
 @dataclass(frozen=True)
@@ -185,11 +185,11 @@ def _joined(parts: list[Points], title: str) -> Points:
         there = [column is not None for column in columns]
         if any(there) and not all(there):
             raise InputError(f"Only some files of {title} have a column for {name}: mend them.")
-        if name == "user" and all(there):
-            # Codes count from 0 in each file and their names are gone, so that one user of two
-            # files could pass a contribution bound twice.
-            raise InputError(f"Users of {title} cannot be matched across files: use one file.")
         joined[name] = np.concatenate(columns) if all(there) else None
+    if joined["user"] is not None:
+        # Codes count from 0 in each file; what they are hashes of is the same in all.
+        hashes = np.concatenate([_hashes(part, title) for part in parts])
+        joined["user_hash"], joined["user"] = np.unique(hashes, return_inverse=True)
     return Points(
         np.concatenate([part.x for part in parts]),
         np.concatenate([part.y for part in parts]),
@@ -198,6 +198,13 @@ def _joined(parts: list[Points], title: str) -> Points:
         notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
         **joined,
     )
+
+
+def _hashes(part: Points, title: str) -> NDArray[np.uint64]:
+    """What the user of each row is known by in all files, (n,)."""
+    if part.user is None or part.user_hash is None:
+        raise InputError(f"Users of {title} cannot be matched across files: use one file.")
+    return part.user_hash[part.user]
 
 
 def _read(path: Path, columns: Mapping[str, Any], title: str) -> Points:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 import shlex
 import warnings
 from glob import has_magic
@@ -14,19 +13,16 @@ from explorer.commands.drawing import add_unit, as_typed, check_unread_users
 from explorer.commands.files import require_file
 from explorer.commands.terminal import progress
 from explorer.errors import InputError
+from explorer.grid.values import reworded
 
 if TYPE_CHECKING:
     from explorer.grid.grid import Grid
     from explorer.points.matrix import FrequencyMatrix
     from explorer.points.partitions import PointFiles
-    from explorer.points.partitions.text import TextPoints
     from explorer.points.points import Points
+    from explorer.points.reading import TextPoints
 
 COLUMNS = ("lon", "lat", "crs", "user", "weight", "layer", "keep_zero")
-_KEYWORD = re.compile(
-    r"""\b(lon|lat|crs|user|weight|layer)="""
-    r"""(?:(?P<quote>['"])(?P<name>.*?)(?P=quote)|(?P<bare>[^'",;. ]*)(?:\.\.\.)?)"""
-)
 
 
 def add_columns(parser: argparse.ArgumentParser) -> None:
@@ -134,7 +130,7 @@ def count_points(
     gaps = how.pop("gaps", False)
     points = look_at_points(sources, arguments, gaps, draws=draws)
     from explorer.points.partitions import PointFiles
-    from explorer.points.partitions.text import TextPoints
+    from explorer.points.reading import TextPoints
 
     if isinstance(points, PointFiles | TextPoints):
         with as_typed(as_flags), progress("Counting the points") as tell:
@@ -188,8 +184,7 @@ def as_flags(sentence: str) -> str:
     "choose --lon 'start lon', --lat or --crs EPSG:27700"
     """
 
-    def flag(keyword: re.Match[str]) -> str:
-        name = keyword["name"] or keyword["bare"]
-        return f"--{keyword[1]} {shlex.quote(name)}" if name else f"--{keyword[1]}"
+    def flag(name: str, value: str) -> str:
+        return f"--{name} {shlex.quote(value)}" if value else f"--{name}"
 
-    return _KEYWORD.sub(flag, sentence)
+    return reworded(sentence, flag)

@@ -42,6 +42,7 @@ class GeometryColumn:
     srid : that is the CRS, 0 for none
     refusal : why its places cannot be read, "" where they can
     found : whether its values say that it is one, and nothing else does
+    others : names of further geometries, of which the table says that this is the first
     """
 
     name: str
@@ -53,6 +54,7 @@ class GeometryColumn:
     srid: int = 0
     refusal: str = ""
     found: bool = False
+    others: tuple[str, ...] = ()
 
     @property
     def names_crs(self) -> bool:
@@ -67,7 +69,10 @@ class GeometryColumn:
     @property
     def sentence(self) -> str:
         """What was taken as the place, and in which order."""
-        return sentence(self.name, self.text)
+        if not self.others:
+            return sentence(self.name, self.text)
+        others = ", ".join(repr(name) for name in self.others[:6])
+        return f"The geometry {self.name!r}, the primary one, was taken as the place, not {others}."
 
 
 def described(schema: pa.Schema, parquet: Any = None) -> GeometryColumn | None:
@@ -187,7 +192,8 @@ def _of_geoparquet(
         resolved = stated[0] if stated else ASSUMED
     else:
         resolved = None if crs is None else foreign_crs(crs)
-    return GeometryColumn(name, encoding, resolved, tuple(kinds), edges, text)
+    others = tuple(str(other) for other in facts["columns"] if other != name)
+    return GeometryColumn(name, encoding, resolved, tuple(kinds), edges, text, others=others)
 
 
 def damaged_description() -> InputError:

@@ -223,6 +223,8 @@ def _recognised(name: str, values: Any, of_points: bool) -> GeometryColumn | Non
 def _shapes(values: Any) -> NDArray[Any]:
     """Objects of shapely (n,), None for what is none."""
     objects = np.asarray(values, dtype=object)
+    if str(getattr(values, "dtype", "")) == "geometry":
+        return objects
     is_shape = np.fromiter((hasattr(value, "geom_type") for value in objects), bool, len(objects))
     return np.where(is_shape, objects, np.array(None))
 

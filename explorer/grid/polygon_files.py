@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ SUFFIXES = (*containers.LAYERS, ".parquet", ".shp", ".gdb", ".zip")
 MAX_BYTES, MAX_ROWS = 2**30, 100_000
 # Names of a hundred thousand areas, each of a thousand letters.
 _MOST_TEXT = 10**8
-_WITHOUT_SHAPES = (containers.TEXT, containers.SHEETS, containers.DUCKDB, containers.ARROW)
+_TABLES = (containers.TEXT, containers.SHEETS, containers.DUCKDB, containers.ARROW)
 
 
 def read_frame(
@@ -56,7 +56,7 @@ def read_frame(
         For a file that is missing, too large or damaged, or has no such columns.
     """
     if isinstance(path, bytes):
-        return _read(_Given(path, name), columns, what, optional, texts, layer)
+        return _Reader(name, columns, what, optional, texts).read(path, "", layer)
     path, behind = containers.split_layer(path)
     if path.is_dir() and not gdal.is_geodatabase(path):
         refuse_folder(path)
@@ -68,50 +68,211 @@ def read_frame(
             f"{path.name} has {path.stat().st_size / 1e9:.1f} GB, more than {what} may have; "
             "simplify the polygons."
         )
-    return _read(_Given(path, path.name), columns, what, optional, texts, behind or layer)
+    reader = _Reader(path.name, columns, what, optional, texts)
+    return reader.read(path, path.suffix, behind or layer)
 
 
 @dataclass(frozen=True)
-class _Given:
-    """A file or its content, and what to call it."""
+class _Reader:
+    """What is read of a file, see `read_frame`."""
 
-    file: Path | bytes
     name: str
+    columns: Sequence[str]
+    what: str
+    optional: Sequence[str]
+    texts: int
 
-    def content(self) -> bytes:
-        return self.file if isinstance(self.file, bytes) else self.file.read_bytes()
-
-
-def _read(
-    given: _Given,
-    columns: Sequence[str],
-    what: str,
-    optional: Sequence[str],
-    texts: int,
-    layer: str,
-) -> Any:
-    suffix = "" if isinstance(given.file, bytes) else given.file.suffix
-    read_by_kind = {containers.PARQUET: _read_parquet, containers.GEOJSON: _read_geojson}
-    try:
-        content = containers.recognised(given.file, suffix, layer, what, MAX_BYTES)
-        read = read_by_kind.get(content.kind)
-        if read is not None:
-            if isinstance(content.file, Path):
-                check_counted(content.file)
+    def read(self, file: Path | bytes, suffix: str, layer: str) -> Any:
+        try:
+            content = containers.recognised(file, suffix, layer, self.what, MAX_BYTES)
             # A corner that is no number is refused later, by the name of its area.
             with np.errstate(invalid="ignore"):
-                return read(replace(given, file=content.file), columns, what, optional, texts)
-        if content.kind not in _WITHOUT_SHAPES:
-            return _read_layer(given, content, columns, what, optional, texts)
-    except InputError as error:
-        sentence = str(error)
-        # Of several files the sentence says which one it is about.
-        if not sentence.startswith("This file"):
-            raise
-        raise type(error)(sentence.replace("This file", given.name, 1)) from error
-    except Exception as error:  # each reader has errors of its own
-        raise _unreadable(given, what) from error
-    raise _unreadable(given, what)
+                if content.kind == containers.PARQUET:
+                    return self._parquet(content.file)
+                if content.kind == containers.GEOJSON:
+                    return self._geojson(content.file)
+                if content.kind in _TABLES:
+                    return self._table(content)
+                return self._layer(content)
+        except InputError as error:
+            sentence = str(error)
+            # Of several files the sentence says which one it is about.
+            if not sentence.startswith("This file"):
+                raise
+            raise type(error)(sentence.replace("This file", self.name, 1)) from error
+        except Exception as error:  # each reader has errors of its own
+            raise self._unreadable() from error
+
+    def _parquet(self, file: Path | bytes) -> Any:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        # They load libraries of tables, which maps without such a file do not need.
+        from explorer.grid.geometry_columns import described
+        from explorer.grid.parquet import look_at
+
+        if isinstance(file, Path):
+            check_counted(file)
+
+        def opened() -> Any:
+            return pa.BufferReader(file) if isinstance(file, bytes) else file
+
+        with pq.ParquetFile(opened()) as parquet:
+            schema, about = parquet.schema_arrow, parquet.metadata
+        groups = [about.row_group(number) for number in range(about.num_row_groups)]
+        # What is repeated takes little in the file: each value of nested numbers has 8 bytes.
+        nested = [i for i in range(about.num_columns) if "." in about.schema.column(i).path]
+        values = sum(group.column(i).num_values for group in groups for i in nested)
+        size = max(sum(group.total_byte_size for group in groups), 8 * values)
+        check_rows(about.num_rows, self.what)
+        if size > MAX_BYTES:
+            raise InputError(f"{self.name} unpacks to {size / 1e9:.1f} GB; simplify the polygons.")
+
+        def look(name: str) -> Any:
+            with pq.ParquetFile(opened()) as parquet:
+                return look_at(parquet, name)
+
+        def read(columns: list[str], texts: list[str]) -> Any:
+            return pq.read_table(opened(), columns=columns, read_dictionary=texts)
+
+        return self._frame(schema, described(schema, about.schema), look, read, "Parquet")
+
+    def _table(self, content: Content) -> Any:
+        """A table whose shapes are a column of texts or bytes."""
+        # Maps without such a file do not need them.
+        from explorer.grid.delimited import Delimited
+        from explorer.grid.tables import read_table
+
+        if content.kind != containers.TEXT:
+            return self._of_columns(read_table(content))
+        text = Delimited(content.file)
+        cells = [[*row, *[None] * len(text.names)] for _, row in text.records()]
+        return self._of_columns(
+            {name: [row[i] for row in cells] for i, name in enumerate(text.names)}
+        )
+
+    def _of_columns(self, columns: Any) -> Any:
+        import pandas
+        import pyarrow as pa
+
+        from explorer.grid.geometry_columns import described
+        from explorer.grid.geometry_values import sample
+
+        is_frame = isinstance(columns, pandas.DataFrame)
+        table = (
+            pa.Table.from_pandas(columns, preserve_index=False) if is_frame else pa.table(columns)
+        )
+        check_rows(table.num_rows, self.what)
+
+        def read(columns: list[str], texts: list[str]) -> Any:
+            kinds = [
+                (name, pa.dictionary(pa.int32(), pa.string()) if name in texts else kind)
+                for name, kind in zip(table.column_names, table.schema.types, strict=True)
+                if name in columns
+            ]
+            return table.select([name for name, _ in kinds]).cast(pa.schema(kinds))
+
+        place = described(table.schema)
+        return self._frame(table.schema, place, lambda name: sample(table[name]), read)
+
+    def _frame(
+        self,
+        schema: Any,
+        place: Any,
+        look: Callable[[str], Any],
+        read: Callable[[list[str], list[str]], Any],
+        kind: str = "a table",
+    ) -> Any:
+        """A frame of a table, whose geometry may be described; texts are read as dictionaries."""
+        import geopandas
+        import pyarrow as pa
+        import shapely
+
+        from explorer.grid.geometry_values import geometries, place_column
+
+        gdal.check_fields(len(schema.names))
+        if place is None:
+            names = [field.name for field in schema if not pa.types.is_primitive(field.type)]
+            place = place_column(names, look, of_points=False)
+        if place is None:
+            raise InputError(
+                f"{self.name} is {kind} without a geometry; write it as GeoParquet, or with WKB "
+                "or WKT in a column."
+            )
+        if place.refusal:
+            raise InputError(f"{self.name} has several geometries; save it with one of them.")
+        has = [name for name in schema.names if name != place.name]
+        texts = [name for name in schema.names if _is_text(schema.field(name).type)]
+        columns = self._chosen(has, [name for name in texts if name in has])
+        # A value that is repeated in every row stays one value, and cannot fill the memory.
+        table = read([*columns, place.name], texts)
+        values: dict[str, Any] = {}
+        for name in columns:
+            column = table[name]
+            if name in texts:
+                column = column.unify_dictionaries()
+                _check_text(column, name, self.what)
+            values[name] = column.to_pandas().astype(object)
+        chunks = [geometries(chunk, place) for chunk in table[place.name].chunks]
+        shapes = np.concatenate(chunks) if chunks else np.empty(0, object)
+        if place.edges != "planar" and place.crs is not None and place.crs.is_geographic:
+            shapes = with_curved_edges(shapely.force_2d(shapes), place.edges)
+        return geopandas.GeoDataFrame(values, geometry=shapes, crs=place.crs)
+
+    def _chosen(self, has: Sequence[str], texts: Sequence[str]) -> list[str]:
+        """The columns to read of those that there are, with so many of the texts."""
+        check_columns(has, self.columns, self.what)
+        optional = [name for name in self.optional if name in has]
+        return [*dict.fromkeys([*self.columns, *optional, *texts[: self.texts]])]
+
+    def _layer(self, content: Content) -> Any:
+        source = layers_of(content)
+        placed = [layer for layer in source.layers if layer.kind is not None]
+        if not placed and source.layers:
+            table, _ = chosen(source, content.layer, lambda _: True, self.what)
+            check_rows(table.rows, self.what)
+            return self._of_columns(source.read(table, list(table.fields), geometry=False))
+
+        def may_be_meant(layer: Layer) -> bool:
+            kind = str(layer.kind).split(" ")[0]
+            return set(self.columns) <= set(layer.fields) and kind not in ("Point", "LineString")
+
+        layer, _ = chosen(source, content.layer, may_be_meant, self.what)
+        if layer.kind is None:
+            raise self._unreadable()
+        check_rows(layer.rows, self.what)
+        return source.read(layer, self._chosen(layer.fields, layer.texts), geometry=True)
+
+    def _geojson(self, file: Path | bytes) -> Any:
+        import geopandas
+        from shapely.geometry import shape
+
+        features, texts = (
+            Features(file if isinstance(file, bytes) else file.read_bytes()),
+            self.texts,
+        )
+        kept: dict[str, list[Any]] = {name: [] for name in (*self.columns, *self.optional)}
+        seen: dict[str, None] = {}
+        shapes = []
+        for feature in features:
+            geometry, facts = feature.get("geometry"), feature.get("properties") or {}
+            shapes.append(None if geometry is None else shape(geometry))
+            check_rows(len(shapes), self.what)
+            seen.update(dict.fromkeys(facts))
+            gdal.check_fields(len(seen))
+            for name, value in facts.items():
+                if texts and isinstance(value, str) and name not in kept:
+                    kept[name], texts = [None] * (len(shapes) - 1), texts - 1
+            for name, values in kept.items():
+                values.append(facts.get(name))
+        check_columns(list(seen), self.columns, self.what)
+        kept = {name: values for name, values in kept.items() if name in seen}
+        return geopandas.GeoDataFrame(kept, geometry=shapes, crs=features.crs)
+
+    def _unreadable(self) -> InputError:
+        return InputError(
+            f"{self.name} could not be read as {self.what}; give polygons as {FORMATS}."
+        )
 
 
 def check_columns(has: Sequence[Any], wanted: Sequence[str], what: str) -> None:
@@ -120,74 +281,6 @@ def check_columns(has: Sequence[Any], wanted: Sequence[str], what: str) -> None:
         if column not in has:
             listed = ", ".join(shown(str(each)) for each in has[:12]) or "no columns"
             raise InputError(f"The {what} have no column {shown(column)}; choose among {listed}.")
-
-
-def _read_parquet(
-    given: _Given, columns: Sequence[str], what: str, optional: Sequence[str], most: int
-) -> Any:
-    import geopandas
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-    import shapely
-
-    # They load libraries of tables, which maps without such a file do not need.
-    from explorer.grid.geometry_columns import described
-    from explorer.grid.geometry_values import geometries, place_column
-    from explorer.grid.parquet import look_at
-
-    def opened_anew() -> Any:
-        return pa.BufferReader(given.file) if isinstance(given.file, bytes) else given.file
-
-    with pq.ParquetFile(opened_anew()) as opened:
-        schema, about = opened.schema_arrow, opened.metadata
-        rows = about.num_rows
-        groups = [about.row_group(number) for number in range(about.num_row_groups)]
-        size = sum(group.total_byte_size for group in groups)
-        # What is repeated takes little in the file: each value of nested numbers has 8 bytes.
-        nested = [i for i in range(about.num_columns) if "." in about.schema.column(i).path]
-        size = max(size, 8 * sum(group.column(i).num_values for group in groups for i in nested))
-    gdal.check_fields(len(schema.names))
-    shapes_in = described(schema, about.schema)
-    if shapes_in is None:
-        texts_or_bytes = [field.name for field in schema if not pa.types.is_primitive(field.type)]
-
-        def look(name: str) -> Any:
-            with pq.ParquetFile(opened_anew()) as opened:
-                return look_at(opened, name)
-
-        shapes_in = place_column(texts_or_bytes, look, of_points=False)
-    if shapes_in is None:
-        raise InputError(
-            f"{given.name} is Parquet without a geometry; write it as GeoParquet, or with WKB or "
-            "WKT in a column."
-        )
-    if shapes_in.refusal:
-        raise InputError(f"{given.name} has several geometries; save it with one of them.")
-    shape = shapes_in.name
-    has = [name for name in schema.names if name != shape]
-    check_columns(has, columns, what)
-    more = [name for name in has if _is_text(schema.field(name).type)][:most]
-    columns = [*dict.fromkeys([*columns, *(name for name in optional if name in has), *more])]
-    check_rows(rows, what)
-    if size > MAX_BYTES:
-        raise InputError(f"{given.name} unpacks to {size / 1e9:.1f} GB; simplify the polygons.")
-    # A value that is repeated in every row stays one value, and cannot fill the memory.
-    wanted = [*columns, shape]
-    texts = [name for name in wanted if _is_text(schema.field(name).type)]
-    table = pq.read_table(opened_anew(), columns=wanted, read_dictionary=texts)
-    made: dict[str, Any] = {}
-    for name in columns:
-        column = table[name]
-        if name in texts:
-            column = column.unify_dictionaries()
-            _check_text(column, name, what)
-        made[name] = column.to_pandas().astype(object)
-    chunks = [geometries(chunk, shapes_in) for chunk in table[shape].chunks]
-    whole = np.concatenate(chunks) if chunks else np.empty(0, object)
-    known = shapes_in.crs
-    if shapes_in.edges != "planar" and known is not None and known.is_geographic:
-        whole = with_curved_edges(shapely.force_2d(whole), shapes_in.edges)
-    return geopandas.GeoDataFrame(made, geometry=whole, crs=known)
 
 
 def _is_text(kind: Any) -> bool:
@@ -209,64 +302,7 @@ def _check_text(column: Any, name: str, what: str) -> None:
         raise InputError(f"The column {shown(name)} of the {what} holds too much text for names.")
 
 
-def _read_layer(
-    given: _Given,
-    content: Content,
-    columns: Sequence[str],
-    what: str,
-    optional: Sequence[str],
-    texts: int,
-) -> Any:
-    source = layers_of(content)
-    placed = [layer for layer in source.layers if layer.kind is not None]
-    if not placed:
-        raise _unreadable(given, what)
-
-    def may_be_meant(layer: Layer) -> bool:
-        kind = str(layer.kind).split(" ")[0]
-        return set(columns) <= set(layer.fields) and kind not in ("Point", "LineString")
-
-    layer, _ = chosen(source, content.layer, may_be_meant, what)
-    if layer.kind is None:
-        raise _unreadable(given, what)
-    check_columns(layer.fields, columns, what)
-    check_rows(layer.rows, what)
-    more = layer.texts[:texts]
-    wanted = [*columns, *(name for name in optional if name in layer.fields), *more]
-    return source.read(layer, [*dict.fromkeys(wanted)], geometry=True)
-
-
-def _read_geojson(
-    given: _Given, columns: Sequence[str], what: str, optional: Sequence[str], texts: int
-) -> Any:
-    import geopandas
-    from shapely.geometry import shape
-
-    features = Features(given.content())
-    kept: dict[str, list[Any]] = {name: [] for name in (*columns, *optional)}
-    seen: dict[str, None] = {}
-    shapes = []
-    for feature in features:
-        geometry, facts = feature.get("geometry"), feature.get("properties") or {}
-        shapes.append(None if geometry is None else shape(geometry))
-        check_rows(len(shapes), what)
-        seen.update(dict.fromkeys(facts))
-        gdal.check_fields(len(seen))
-        for name, value in facts.items():
-            if texts and isinstance(value, str) and name not in kept:
-                kept[name], texts = [None] * (len(shapes) - 1), texts - 1
-        for name, values in kept.items():
-            values.append(facts.get(name))
-    check_columns(list(seen), columns, what)
-    kept = {name: values for name, values in kept.items() if name in seen}
-    return geopandas.GeoDataFrame(kept, geometry=shapes, crs=features.crs)
-
-
 def check_rows(rows: int, what: str) -> None:
     """Raise `InputError` for a table that is longer than any of polygons."""
     if rows > MAX_ROWS:
         raise InputError(f"There are {rows:,} {what}, more than {MAX_ROWS:,}; give fewer.")
-
-
-def _unreadable(given: _Given, what: str) -> InputError:
-    return InputError(f"{given.name} could not be read as {what}; give polygons as {FORMATS}.")

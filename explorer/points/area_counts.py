@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -157,17 +158,11 @@ class AreaCounts:
     def _sums(self) -> Ints:
         return np.concatenate([[0], np.cumsum(self.by_area[self.windows.row])])
 
-    def split_costs(self, lower: Ints, upper: Ints, axis: Ints, cut: Ints) -> Ints:
+    def split_costs(self, *_: Any) -> Any:
         """Areas are divided by their borders: raises InputError."""
-        raise _no_cuts()
+        raise InputError("Areas have no cuts: choose a mechanism that does not look for any.")
 
-    def all_split_costs(self, lower: Ints, upper: Ints, axis: Ints) -> tuple[Ints, Ints]:
-        """Areas are divided by their borders: raises InputError."""
-        raise _no_cuts()
-
-    def all_imbalances(self, lower: Ints, upper: Ints, axis: Ints) -> tuple[Ints, Ints]:
-        """Areas are divided by their borders: raises InputError."""
-        raise _no_cuts()
+    all_split_costs = all_imbalances = split_costs
 
     def inside(self, window: Window) -> FrequencyMatrix:
         """The records of the areas of a window, and no others, in its cells.
@@ -181,10 +176,7 @@ class AreaCounts:
             at = (row // window.scale - window.row), (col // window.scale - window.col)
             np.add.at(counts, at, self._number[begin:end])
         unclipped = None if self.unclipped is None else self.unclipped.inside(window)
-        grid = Grid.cells(window.shape)
-        bound, unit = self.contribution_bound, self.unit
-        inside = FrequencyMatrix(counts, grid, bound, unit, unclipped=unclipped)
-        return of_people(inside, self.populations)
+        return self._matrix(counts, Grid.cells(window.shape), unclipped)
 
     def national(self) -> FrequencyMatrix:
         """All records of all areas on the lattice (curator only).
@@ -194,13 +186,17 @@ class AreaCounts:
         FrequencyMatrix
             (rows, cols) of the whole lattice.
         """
-        flat = np.zeros(int(np.prod(self.windows.grid.shape)), dtype=np.int64)
-        np.add.at(flat, self._cell, self._number)
-        grid, bound = self.windows.grid, self.contribution_bound
+        counts = np.zeros(self.windows.grid.shape, dtype=np.int64)
+        np.add.at(counts.ravel(), self._cell, self._number)
         unclipped = None if self.unclipped is None else self.unclipped.national()
-        counts = flat.reshape(grid.shape)
-        whole = FrequencyMatrix(counts, grid, bound, self.unit, unclipped=unclipped)
-        return of_people(whole, self.populations)
+        return self._matrix(counts, self.windows.grid, unclipped)
+
+    def _matrix(
+        self, counts: Ints, grid: Grid, unclipped: FrequencyMatrix | None
+    ) -> FrequencyMatrix:
+        bound, unit = self.contribution_bound, self.unit
+        matrix = FrequencyMatrix(counts, grid, bound, unit, unclipped=unclipped)
+        return of_people(matrix, self.populations)
 
     def __repr__(self) -> str:
         # No count in it: a repr ends up in logs and notebooks.
@@ -209,7 +205,3 @@ class AreaCounts:
     def _repr_html_(self) -> str:
         said = {"areas": f"{len(self.areas):,}", "unit of privacy": self.unit}
         return exact_card("Counts of areas", said)
-
-
-def _no_cuts() -> InputError:
-    return InputError("Areas have no cuts: choose a mechanism that does not look for any.")

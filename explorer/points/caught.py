@@ -39,10 +39,7 @@ place?', None, None)
     return FEW_INSIDE
 
 
-def warn_few(sentence: str | None, further: int = 0) -> None:
-    """Tell the curator, as a warning that names the line which counts.
-
-    That line called `Grid.count`, and this what counts on a grid, from ``further`` calls away.
-    """
+def warn_few(sentence: str | None) -> None:
+    """Tell the curator, as a warning that names the line which called `Grid.count`."""
     if sentence is not None:
-        warnings.warn(sentence, ExtentWarning, stacklevel=4 + further)
+        warnings.warn(sentence, ExtentWarning, stacklevel=4)

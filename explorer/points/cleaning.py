@@ -1,4 +1,4 @@
-"""Rows whose place cannot be right: counted by reason, named, and left out.
+"""Rows that cannot be used: counted by reason, named, and left out; by one rule for all readers.
 
 Each row is judged by itself, so leaving rows out is part of what a record is and costs no
 privacy. The counts are exact: they are for the curator's screen and never go into a release.
@@ -6,18 +6,29 @@ privacy. The counts are exact: they are for the curator's screen and never go in
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
 
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
 FINE, MISSING, INFINITE, ZERO, BEYOND, SWAPPED, NO_LATITUDE, ORIGIN = range(8)
 #: How many reasons there are.
 REASONS = 8
+#: Counted next to the reasons: rows without a user, those whose id is spelled otherwise, those with
+#: a longitude above 180, and records that might count, wherever they are.
+NOBODY, RESPELLED, TURNED, RECORDS, JUDGED = range(REASONS, REASONS + 5)
 
 # Above this share of impossible places the columns are taken to be something else than degrees.
 _MOSTLY = 0.5
+# More records than this in a cell would pass what the matrix can add up.
+_MAX_TOTAL = 1e11
 
 _REASONS = {
     MISSING: "without a coordinate (null or not a number)",
@@ -28,11 +39,16 @@ _REASONS = {
     NO_LATITUDE: "with a latitude beyond 90",
     ORIGIN: "at easting 0, northing 0, which stands for a missing place,",
 }
+#: For the curator, where ids were joined, see `identity`.
+JOINED = (
+    "Users whose ids differ only in how they are written (as a number or a text, with blanks, or "
+    "with zeros after the point) were taken as one."
+)
 
 
 def judge(
-    x: NDArray[np.float64], y: NDArray[np.float64], degrees: bool, keep_zero: bool = False
-) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    x: Floats, y: Floats, degrees: bool, keep_zero: bool = False
+) -> tuple[NDArray[np.uint8], Ints]:
     """Return for each row a reason code (n,) and for each reason its number of rows (8,).
 
     With ``degrees``, x is a longitude (-180 to 360) and y a latitude (-90 to 90); without, any
@@ -51,9 +67,7 @@ def judge(
     return reasons, rows
 
 
-def refuse_columns(
-    rows: NDArray[np.int64], lon: str = "", lat: str = "", *, of_trips: bool = False
-) -> None:
+def refuse_columns(rows: Ints, lon: str = "", lat: str = "", *, of_trips: bool = False) -> None:
     """Raise `InputError` if most rows have no possible longitude and latitude.
 
     ``rows`` is what `judge` counted; ``lon`` and ``lat`` are the names of the columns, if the
@@ -83,25 +97,95 @@ def refuse_columns(
         )
 
 
-def none_left(rows: NDArray[np.int64]) -> InputError:
-    """The error for a table of which no row is left; without their number, which is exact.
+def usable(
+    places: Sequence[tuple[Floats, Floats]],
+    degrees: bool,
+    keep_zero: bool,
+    known: Bools | None,
+    judged: Ints,
+) -> tuple[list[tuple[Floats, Floats]], slice | Bools, list[Ints]]:
+    """Places of the rows that can be used, which rows those are, and what `judge` counted of each.
 
-    ``rows`` is what `judge` counted.
+    Parameters
+    ----------
+    places : x and y (n,) of every place of a row; a row is left out for the first that is no place
+    degrees, keep_zero : as of `judge`
+    known : (n,), whether it is known whose each row is; None where no one asks
+    judged : (12,), to which the rows are added by reason, from `FINE` to `TURNED`
     """
-    why = [reason for code, reason in _REASONS.items() if rows[code]]
-    # Rows that have a place are left out for one reason alone.
-    last = "without a user" if rows[FINE] or not why else why[-1]
-    return InputError(f"None of the rows can be used. Some rows {last} were left out.")
+    (reasons, rows), *others = (judge(x, y, degrees, keep_zero) for x, y in places)
+    every = [rows, *(other for _, other in others)]
+    if known is None and all(other[FINE] == reasons.size for other in every):
+        # So it is in most files: then nothing is looked at again, or copied.
+        judged[FINE] += reasons.size
+        keep: slice | Bools = slice(None)
+    else:
+        for other, _ in others:
+            reasons = np.where(reasons == FINE, other, reasons)
+        judged[:REASONS] += np.bincount(reasons, minlength=REASONS) if others else rows
+        fine = reasons == FINE
+        if known is not None:
+            judged[NOBODY] += np.count_nonzero(fine & ~known)
+            fine &= known
+        keep = slice(None) if fine.all() else fine
+    kept = [(x[keep], y[keep]) for x, y in places]
+    if degrees and max(x.max(initial=0.0) for x, _ in kept) > 180.0:
+        judged[TURNED] += 1
+        kept = [(np.where(x > 180.0, x - 360.0, x), y) for x, y in kept]
+    return kept, keep, every
 
 
-def sentences(rows: NDArray[np.int64]) -> list[str]:
-    """Return one sentence for each reason for which rows were left out."""
-    return [left_out(int(rows[code]), why) for code, why in _REASONS.items() if rows[code]]
+def refuse_unused(judged: Ints) -> None:
+    """Raise `InputError` for a table of which no row is left; without their number, which is exact.
+
+    ``judged`` is what `usable` counted of all rows.
+    """
+    rows = judged[:REASONS]
+    if rows.any() and rows[FINE] == judged[NOBODY]:
+        why = [reason for code, reason in _REASONS.items() if rows[code]]
+        # Rows that have a place are left out for one reason alone.
+        last = "without a user" if rows[FINE] or not why else why[-1]
+        raise InputError(f"None of the rows can be used. Some rows {last} were left out.")
 
 
-def left_out(rows: int, why: str) -> str:
-    """Return the sentence that says how many rows were left out and why."""
+def sentences(judged: Ints) -> list[str]:
+    """How many rows were left out and why, with exact numbers, and how others were read."""
+    reasons = _REASONS | {NOBODY: "without a user"}
+    lines = [_left_out(int(judged[code]), why) for code, why in reasons.items() if judged[code]]
+    if judged[RESPELLED]:
+        lines.insert(len(lines) - bool(judged[NOBODY]), JOINED)
+    if judged[TURNED]:
+        lines.append("Longitudes above 180 were read as degrees from 0 to 360.")
+    return lines
+
+
+def _left_out(rows: int, why: str) -> str:
     return f"1 row {why} was left out." if rows == 1 else f"{rows:,} rows {why} were left out."
+
+
+def whole_weights(weight: Floats) -> Ints:
+    """Weights (n,) as whole numbers; what all of them add up to is for `refuse_weight`.
+
+    Raises
+    ------
+    InputError
+        For negative numbers, fractions and gaps.
+    """
+    with np.errstate(invalid="ignore"):
+        whole = np.isfinite(weight) & (weight >= 0) & (weight == np.floor(weight))
+    if not whole.all():
+        raise InputError(
+            "The weights hold negative numbers, fractions or gaps; give how many records each row "
+            "stands for as a whole number of 0 or more."
+        )
+    refuse_weight(weight.max(initial=0.0))
+    return weight.astype(np.int64)
+
+
+def refuse_weight(total: float) -> None:
+    """Raise `InputError` for weights that add up to more than a matrix can."""
+    if total > _MAX_TOTAL:
+        raise InputError("The weights add up to more than 100 billion; give a smaller data set.")
 
 
 @njit(cache=True, nogil=True)

@@ -236,21 +236,8 @@ def _pairs(keys: dict[str, str], spellings: Spellings) -> list[tuple[str, str]]:
 
 
 def unused_users(names: Sequence[str], user: object) -> list[str]:
-    """Sentences about columns that seem to say whose records these are, and are not read.
+    """Sentences about columns that seem to say whose records these are; none where users are given.
 
-    Parameters
-    ----------
-    names : sequence of str
-        All columns of the table.
-    user : what was given as users; None if nothing was
-
-    Returns
-    -------
-    list of str
-        Empty where there is none, or users were given.
-
-    Examples
-    --------
     >>> unused_users(["lon", "lat", "User-ID"], None)
     ["The column 'User-ID' was not read: name it with user='User-ID' to protect users."]
     >>> unused_users(["lon", "lat", "end_user_type"], None), unused_users(["user"], "user")
@@ -264,27 +251,57 @@ def unused_users(names: Sequence[str], user: object) -> list[str]:
     return [unread_users_note(name) for name in named]
 
 
-def unused_by_shape(names: Sequence[str], user: object, look: Callable[[str], Any]) -> list[str]:
-    """As `unused_users`, for columns whose values repeat and look like ids, not their names.
+def unread(
+    names: Sequence[str],
+    read: Iterable[str],
+    user: object,
+    weight: object,
+    look: Callable[[str], Any],
+    notes: Sequence[str] = (),
+) -> list[str]:
+    """Sentences on the columns that are not read: users, weights, and all others in one.
 
     Parameters
     ----------
-    names, user : as of `unused_users`
+    names, read : all columns of a table, and those that are read
+    user, weight : what was given as such; None if nothing was
     look : gives some values of a column, an array (n,)
+    notes : other sentences; what they name is not named again
 
     Examples
     --------
+    >>> unread(["lon", "lat", "count", "id", "colour"], ["lon", "lat"], None, None, lambda name: [])
+    ... # doctest: +NORMALIZE_WHITESPACE
+    ["The column 'count' was not read: name it with weight='count' to count each row that often.",
+     '2 columns were not read: id, colour.']
     >>> values = ["ann@example.org", "bob@example.org", "ann@example.org"] * 3
-    >>> unused_by_shape(["contact"], None, lambda name: values)[0][:52]
+    >>> unread(["contact"], [], None, None, lambda name: values)[0][:52]
     "The values of 'contact' repeat and look like ids of "
     """
-    names = [] if user is not None else [name for name in names if not _names_users(name)]
-    names = [name for name in names if _PLACES.isdisjoint(_split(name).split("_"))]
+    read = {*read}
+    left = [name for name in dict.fromkeys(names) if name not in read]
+    users = [] if user is not None else [name for name in left if _names_users(name)]
+    alike = [] if user is not None else [name for name in left if name not in users]
+    alike = [name for name in alike if _PLACES.isdisjoint(_split(name).split("_"))][:_LOOKED_AT]
+    alike = [name for name in alike if _look_like_ids(look(name))]
+    weights = [name for name in names if weight is None and _says_how_many(name)]
+    named = {*users, *alike, *weights}
+    left = [name for name in left if name not in named]
+    left = [name for name in left if not any(repr(name) in note for note in notes)]
+    number = "1 column was" if len(left) == 1 else f"{len(left):,} columns were"
     return [
-        f"The values of {name!r} repeat and look like ids of users, and were not read: name it "
-        f"with user={name!r} to protect users."
-        for name in names[:_LOOKED_AT]
-        if _look_like_ids(look(name))
+        *unused_users(names, user),
+        *(
+            f"The values of {name!r} repeat and look like ids of users, and were not read: name it "
+            f"with user={name!r} to protect users."
+            for name in alike
+        ),
+        *(
+            f"The column {name!r} was not read: name it with weight={name!r} to count each row "
+            "that often."
+            for name in weights
+        ),
+        *([f"{number} not read: {listed(left)}."] if left else []),
     ]
 
 
@@ -325,65 +342,17 @@ def _uncut(key: str, name: str) -> list[str]:
     return [*words, last]
 
 
-def unread_weights(names: Sequence[str], weight: object) -> list[str]:
-    """Sentences about columns whose names say how many each row represents, and are not read.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Columns of the table, but for those of places.
-    weight : what was given as weights; None if nothing was
-
-    Returns
-    -------
-    list of str
-        Empty where there is none, or weights were given.
-
-    Examples
-    --------
-    >>> unread_weights(["lon", "lat", "count"], None)
-    ["The column 'count' was not read: name it with weight='count' to count each row that often."]
-    >>> unread_weights(["total_amount", "passenger_count", "house_number", "id"], None)
-    []
-    >>> len(unread_weights(["S000", "number_of_trips", "OBSERVATION COUNT", "n", "freq"], None))
-    5
-    """
-    return [
-        f"The column {name!r} was not read: name it with weight={name!r} to count each row that "
-        "often."
-        for name in names
-        if weight is None and _says_how_many(name)
-    ]
-
-
 def _says_how_many(name: str) -> bool:
-    """Whether a column's name says how many a row represents, and nothing else."""
+    """Whether a column's name says how many a row represents, and nothing else.
+
+    >>> [_says_how_many(name) for name in ("S000", "number_of_trips", "OBSERVATION COUNT", "n")]
+    [True, True, True, True]
+    >>> [_says_how_many(name) for name in ("total_amount", "passenger_count", "house_number", "id")]
+    [False, False, False, False]
+    """
     words = set(_split(name).split("_"))
     # S000 is the number of jobs in files of origins and destinations of the US Census.
     return words == {"s", "000"} or (bool(words & _HOW_MANY) and words <= _HOW_MANY | _COUNTED)
-
-
-def not_read(names: Sequence[str], read: Iterable[str], notes: Sequence[str]) -> list[str]:
-    """One sentence on the columns of a table that were not read.
-
-    Parameters
-    ----------
-    names : all columns
-    read : those that were read
-    notes : sentences; what they name is not named again
-
-    Examples
-    --------
-    >>> not_read(["lon", "lat", "id", "colour"], ["lon", "lat"], [])
-    ['2 columns were not read: id, colour.']
-    """
-    left = {*names} - {*read}
-    left -= {name for name in left if any(repr(name) in note for note in notes)}
-    names = [name for name in dict.fromkeys(names) if name in left]
-    if not names:
-        return []
-    number = "1 column was" if len(names) == 1 else f"{len(names):,} columns were"
-    return [f"{number} not read: {listed(names)}."]
 
 
 def in_words(name: str) -> str:

@@ -1,53 +1,210 @@
-"""Points into cells: crop, project, count, a million points at a time."""
+"""Records into atoms of a plan, a million at a time, and what they count to there."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-import pyproj
 from numba import njit
 from numpy.typing import NDArray
 
-from explorer.grid.cells import CellFinder
+from explorer.errors import InputError
+from explorer.grid.areas.areas import Areas
+from explorer.grid.areas.windows import Windows
 from explorer.grid.grid import Grid, Progress
-from explorer.grid.plans import GridPlan, Plan
-from explorer.grid.projection import CHUNK
-from explorer.points.clipping import Clipped, PersonCells, starts_of_codes
+from explorer.grid.plans import GridPlan, PairPlan, Plan
+from explorer.grid.projection import CHUNK, as_crs
+from explorer.points.area_counts import AreaCounts
+from explorer.points.caught import few_inside, warn_few
+from explorer.points.cleaning import JUDGED, RECORDS, sentences
+from explorer.points.clipping import PersonCells, starts_of_codes
+from explorer.points.matrix import FrequencyMatrix, whole_bound
+from explorer.points.populations import of_people
+from explorer.points.tally import Tally
+from explorer.points.wanted import Wanted
 
+Ints = NDArray[np.int64]
 _NONE = np.empty(0, np.int64)
 
 
-class Records(Protocol):
-    """What counting reads of `Points`; all arrays (n,)."""
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """Counts of the atoms of a plan. Exact: for the curator alone.
+
+    Attributes
+    ----------
+    atoms : (m,) int64
+        Atoms that occurred, ascending.
+    counts : (m,) int64
+        Records that count in each.
+    judged : (12,) int64
+        What was counted of the rows, see `cleaning`.
+    held : partitions.people.Held or None
+        Under a contribution bound the records of each person in a part, which has no atoms itself.
+    unclipped : (m,) int64 or None
+        Under a contribution bound all records in each atom, once all parts are added up.
+    """
+
+    atoms: NDArray[np.integer]
+    counts: NDArray[np.integer]
+    judged: Ints
+    held: Any = None
+    unclipped: Ints | None = None
+
+    def packed(self) -> Counted:
+        """The same in 32 bits where that is enough: what a worker sends."""
+        largest = max(self.atoms.max(initial=0), self.counts.max(initial=0))
+        kind: type[np.integer] = np.uint32 if largest < 2**32 else np.int64
+        atoms, counts = self.atoms.astype(kind), self.counts.astype(kind)
+        return replace(self, atoms=atoms, counts=counts, held=self.held.packed())
+
+    def dense(self, size: int) -> tuple[Ints, Ints | None]:
+        """`counts` and `unclipped` of all atoms, (size,)."""
+        counts, unclipped = np.zeros((2, size), np.int64)
+        counts[self.atoms] = self.counts
+        unclipped[self.atoms] = 0 if self.unclipped is None else self.unclipped
+        return counts, None if self.unclipped is None else unclipped
+
+
+class Countable(ABC):
+    """Records with a place, held or not, that are counted on any plan."""
+
+    crs: Any
+    notes: tuple[str, ...]
 
     @property
-    def x(self) -> NDArray[np.float64]:
-        """East, in `crs`."""
+    @abstractmethod
+    def has_users(self) -> bool:
+        """Whether it is known whose record each is."""
+
+    @abstractmethod
+    def _about(self) -> tuple[int, tuple[str, ...]]:
+        """How many rows there are, or about as many, and whose they are, for the ledger."""
+
+    @abstractmethod
+    def _count(self, plan: Plan, bound: int | None, progress: Progress | None = None) -> Counted:
+        """Count on a plan."""
+
+    def count_on(
+        self, grid: Grid, contribution_bound: int | None = None, progress: Progress | None = None
+    ) -> FrequencyMatrix:
+        """Count these records into the cells of a grid; see `Grid.count`."""
+        matrix, _, few = self._on_grid(grid, contribution_bound, progress=progress)
+        warn_few(few)
+        return matrix
+
+    def count_in(
+        self,
+        areas: Areas,
+        cell: float,
+        contribution_bound: int | None = None,
+        progress: Progress | None = None,
+    ) -> AreaCounts:
+        """Count these records by area and cell of a national lattice; see `Areas.count`."""
+        return self._in_areas(areas, cell, contribution_bound, progress=progress)
+
+    def _on_grid(
+        self,
+        grid: Grid,
+        contribution_bound: int | None,
+        **how: Any,
+    ) -> tuple[FrequencyMatrix, list[str], str | None]:
+        """Counts of cells, what was left out and why, and a sentence where they are next to none.
+
+        ``how`` are further arguments of `_count`.
+        """
+        bound = checked_bound(contribution_bound, self.has_users)
+        rows, whose = self._about()
+        plan = GridPlan(grid, self.crs, rows)
+        counted = self._count(plan, bound, **how)
+        counts, unclipped = counted.dense(plan.size)
+        few = few_inside(int(counts.sum()), int(counted.judged[RECORDS]), bound)
+        if unclipped is not None:
+            unclipped = unclipped.reshape(grid.shape)
+        unit = (1, "point") if bound is None else (bound, "user")
+        matrix = FrequencyMatrix(counts.reshape(grid.shape), grid, *unit, unclipped=unclipped)
+        return of_people(matrix, whose), sentences(counted.judged), few
+
+    def _in_areas(
+        self,
+        areas: Areas,
+        cell: float,
+        contribution_bound: int | None,
+        **how: Any,
+    ) -> AreaCounts:
+        bound = checked_bound(contribution_bound, self.has_users)
+        rows, whose = self._about()
+        windows = Windows(areas, areas.lattice(cell))
+        crs: Any = None if self.crs is None else as_crs(self.crs)
+        plan = PairPlan(windows.grid, areas, crs, rows)
+        counted = self._count(plan, bound, **how)
+        notes = tuple(dict.fromkeys([*self.notes, *sentences(counted.judged)]))
+        atoms = plan.parts(counted.atoms.astype(np.int64))
+        every = None
+        if counted.unclipped is not None:
+            every = AreaCounts(windows, *atoms, counted.unclipped, notes=notes)
+        unit = (1, "point") if bound is None else (bound, "user")
+        counts = AreaCounts(windows, *atoms, counted.counts, *unit, notes, unclipped=every)
+        return of_people(counts, whose)
+
+
+class Unheld(Countable):
+    """Points that are counted while they are read, and never held."""
+
+    populations: tuple[str, ...]
+    wanted: Wanted
 
     @property
-    def y(self) -> NDArray[np.float64]:
-        """North, in `crs`."""
+    @abstractmethod
+    def rows(self) -> int:
+        """How many there are, or about as many."""
 
     @property
-    def crs(self) -> pyproj.CRS | None:
-        """None for plain cells."""
+    def has_users(self) -> bool:
+        """Whether it is known whose record each is."""
+        return self.wanted.user is not None
 
-    @property
-    def user(self) -> NDArray[np.int64] | None:
-        """Code of the person, 0 or more."""
+    def _about(self) -> tuple[int, tuple[str, ...]]:
+        return self.rows, self.populations
 
-    @property
-    def user_hash(self) -> NDArray[np.uint64] | None:
-        """Keyed hash of what each code represents, see `clipping`; None: of the code."""
+    def count(
+        self, grid: Grid, contribution_bound: int | None = None, progress: Progress | None = None
+    ) -> tuple[FrequencyMatrix, tuple[str, ...]]:
+        """Count into the cells of a grid, and say which rows were left out and why.
 
-    @property
-    def weight(self) -> NDArray[np.int64] | None:
-        """How many records a row represents."""
+        Raises
+        ------
+        InputError
+            As `read_points` does, once the points are read, and for a bound without users.
+        """
+        return self._with_notes(grid, contribution_bound, progress=progress)
 
-    def __len__(self) -> int:
-        """How many there are."""
+    def _with_notes(
+        self, grid: Grid, contribution_bound: int | None, **how: Any
+    ) -> tuple[FrequencyMatrix, tuple[str, ...]]:
+        matrix, left_out, few = self._on_grid(grid, contribution_bound, **how)
+        return matrix, tuple(dict.fromkeys([*self.notes, *left_out, *([few] if few else [])]))
+
+
+def checked_bound(bound: Any, has_users: bool, what: str = "record") -> int | None:
+    """A contribution bound of records that have users or not; None for none.
+
+    Raises
+    ------
+    InputError
+        For one that is none, or without users.
+    """
+    if bound is None:
+        return None
+    bound = whole_bound(bound)
+    if not has_users:
+        raise InputError(
+            f"A contribution bound needs to know the user of each {what}; read the "
+            f"{'points' if what == 'record' else 'trips'} with user=... or leave the bound out."
+        )
+    return bound
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,86 +224,48 @@ class Placed:
     records: NDArray[np.float32] | None
 
 
-def count_block(
-    points: Records,
-    grid: Grid,
-    contribution_bound: int | None = None,
-    progress: Progress | None = None,
-) -> NDArray[np.int64]:
-    """Return how many records lie in each cell, (rows, columns) int64.
-
-    Counts of blocks of points add up to the counts of all. Under a contribution bound blocks must
-    be whole users: a user in two blocks could count up to the bound in each of them.
+def count_records(
+    points: Any, plan: Plan, bound: int | None = None, progress: Progress | None = None
+) -> Counted:
+    """Counts of the atoms of a plan, under a contribution bound with those of all records.
 
     Parameters
     ----------
-    points : Records
-        In any CRS if the grid has one, else in cells.
-    grid : Grid
-        All four edges belong to it.
-    contribution_bound : int, optional
-        At most this many records inside the grid of each code in ``points.user``, see `clipping`.
-    progress : callable, optional
-        Called with the fraction done after each chunk.
+    points, plan : `Points`, or arrays called as theirs, and what they are counted on, of one CRS
+    bound : at most this many records on the plan of each code in ``points.user``, see `clipping`
+    progress : is called with the fraction done after each chunk
     """
-    if contribution_bound:
-        plan = GridPlan(grid, points.crs, len(points))
-        clipped = count_clipped(points, plan, contribution_bound, progress)
-        return dense(clipped.atoms, clipped.counts, grid)
-    if points.weight is not None:
-        return _count(points, grid, progress, keep=False)[0]
-    # One record each: all that a point changes is the count of its cell.
-    counts = np.zeros(grid.shape, dtype=np.int64)
-    finder = CellFinder(grid, points.crs, len(points))
+    people, tally, judged = PersonCells(), Tally(plan.size), np.zeros(JUDGED, np.int64)
+    judged[RECORDS] = len(points) if points.weight is None else points.weight.sum()
     for start in range(0, len(points), CHUNK):
         part = slice(start, min(start + CHUNK, len(points)))
-        finder.count(points.x[part], points.y[part], counts.ravel())
-        if progress is not None:
-            progress(part.stop / len(points))
-    return counts
-
-
-def dense(atoms: NDArray[np.int64], counts: NDArray[np.int64], grid: Grid) -> NDArray[np.int64]:
-    """Counts (m,) of cells (m,) of a grid, row-major, as (rows, columns)."""
-    found = np.zeros(grid.shape, np.int64)
-    found.ravel()[atoms] = counts
-    return found
-
-
-def count_clipped(
-    points: Records, plan: Plan, contribution_bound: int, progress: Progress | None = None
-) -> Clipped:
-    """Counts of the atoms of a plan under a contribution bound, and without it."""
-    people = PersonCells()
-    for start in range(0, len(points), CHUNK):
-        part = slice(start, min(start + CHUNK, len(points)))
+        x, y = points.x[part], points.y[part]
         weight = None if points.weight is None else points.weight[part]
-        people.add(_codes(points)[part], plan.atoms(points.x[part], points.y[part]), weight)
+        if bound is not None:
+            user = np.zeros(x.size, np.int64) if points.user is None else points.user[part]
+            people.add(user, plan.atoms(x, y), weight)
+        elif weight is None and isinstance(plan, GridPlan):
+            # A grid's cells are never so many that they are in no vector.
+            plan.count(x, y, tally.dense())
+        else:
+            tally.add(plan.atoms(x, y), weight)
         if progress is not None:
             progress(part.stop / len(points))
-    return people.clipped(contribution_bound, starts_of_codes(points.user_hash), plan.size)
+    if bound is None:
+        return Counted(*tally.sparse(), judged)
+    atoms, counts, unclipped = people.clipped(bound, starts_of_codes(points.user_hash), plan.size)
+    return Counted(atoms, counts, judged, unclipped=unclipped)
 
 
 def count_and_place(
-    points: Records, grid: Grid, progress: Progress | None = None
+    points: Any, grid: Grid, progress: Progress | None = None
 ) -> tuple[NDArray[np.int64], Placed]:
-    """As `count_block`, and where each record is, from the same projection."""
-    return _count(points, grid, progress, keep=True)
-
-
-def _codes(points: Records) -> NDArray[np.int64]:
-    return np.zeros(len(points), np.int64) if points.user is None else points.user
-
-
-def _count(
-    points: Records, grid: Grid, progress: Progress | None, keep: bool
-) -> tuple[NDArray[np.int64], Placed]:
+    """Counts of all records by (row, column) of a grid, and where each is; see `count_records`."""
     counts = np.zeros(grid.shape, dtype=np.int64)
-    finder = CellFinder(grid, points.crs, len(points))
+    finder = GridPlan(grid, points.crs, len(points)).finder
     # Pages of memory that nothing is written to take no space: points outside cost nothing here.
-    room = len(points) if keep else 0
-    column, row = np.empty(room, np.float32), np.empty(room, np.float32)
-    records = np.empty(room if points.weight is not None else 0, np.float32)
+    column, row = np.empty(len(points), np.float32), np.empty(len(points), np.float32)
+    records = np.empty(len(points) if points.weight is not None else 0, np.float32)
     found = 0
     for start in range(0, len(points), CHUNK):
         stop = min(start + CHUNK, len(points))
@@ -161,7 +280,7 @@ def _count(
 
 @njit(cache=True, nogil=True)
 def _add(us, vs, weight, counts, column, row, records):  # type: ignore[no-untyped-def]
-    """Count places; write those that counted to the arrays behind ``counts`` that have space.
+    """Count places; write those that counted to the arrays behind ``counts``.
 
     Places are columns and rows, NaN outside. Without ``weight`` each counts once. Returns how many
     were written.
@@ -175,7 +294,7 @@ def _add(us, vs, weight, counts, column, row, records):  # type: ignore[no-untyp
         number = weight[i] if weight.size else 1
         # The last edge belongs to the last cell.
         counts[min(int(v), rows - 1), min(int(u), cols - 1)] += number
-        if column.size and number > 0:
+        if number > 0:
             column[n], row[n] = _down(u, cols), _down(v, rows)
             if records.size:
                 records[n] = number

@@ -13,6 +13,8 @@ from explorer.grid.projection import crs_of_text, foreign_crs, text_of_crs
 from explorer.points.cleaning import judge
 from explorer.points.points import Points, read_points
 
+_ARRAYS = ("x", "y", "user", "weight", "user_hash")
+
 
 def foreign_points(
     content: bytes, name: str, columns: Mapping[str, str | None], max_rows: int, **how: Any
@@ -34,14 +36,10 @@ def foreign_points(
     """
     found = read_apart(as_plain, content, name, dict(columns), max_rows, **how)
     return Points(
-        found["x"],
-        found["y"],
-        crs_of_text(found["crs"]),
-        found["user"],
-        found["weight"],
+        **{name: found[name] for name in _ARRAYS},
+        crs=crs_of_text(found["crs"]),
         name=str(found["name"]),
         notes=tuple(map(str, found["notes"])),
-        user_hash=found["user_hash"],
     )
 
 
@@ -66,13 +64,5 @@ def as_plain(
 ) -> dict[str, Any]:
     """What a reader finds, as plain values."""
     points = read_points(content, name=name, max_rows=max_rows, **with_crs(columns or {}))
-    return {
-        "x": points.x,
-        "y": points.y,
-        "user": points.user,
-        "user_hash": points.user_hash,
-        "weight": points.weight,
-        "crs": text_of_crs(points.crs),
-        "name": points.name,
-        "notes": points.notes,
-    }
+    plain = {name: getattr(points, name) for name in (*_ARRAYS, "name", "notes")}
+    return {**plain, "crs": text_of_crs(points.crs)}

@@ -34,11 +34,6 @@ from numpy.typing import NDArray
 from explorer.errors import InputError
 from explorer.points.clipping import Hashes, Ints, starts
 
-#: For the curator, where ids were joined.
-JOINED = (
-    "Users whose ids differ only in how they are written (as a number or a text, with blanks, or "
-    "with zeros after the point) were taken as one."
-)
 # Two keys give 128 bits: that two users of a billion share them has a chance below 10^-20.
 _NAME_KEYS = ("explorer-users-1", "explorer-users-2")
 _WHOLE = r"^(0|-?[1-9][0-9]{0,17}|[1-8][0-9]{18})$"
@@ -69,7 +64,7 @@ class Users(NamedTuple):
     hashes : (u,) uint64
         Of what each code represents, see `points.clipping`.
     joined : bool
-        Whether ids were not written as their canonical text, see `JOINED`.
+        Whether ids were not written as their canonical text, see `cleaning.JOINED`.
     """
 
     code: NDArray[np.int64]

@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from glob import has_magic
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyproj
+
 from explorer.errors import InputError
 from explorer.grid.containers import split_layer
+from explorer.grid.delimited import BadRow
 from explorer.grid.gdal import is_geodatabase
+from explorer.grid.grid import Progress
+from explorer.grid.plans import Plan
+from explorer.points.cleaning import Floats
+from explorer.points.counting import Counted, Unheld
 from explorer.points.partitions import PointFiles, is_parquet, scan_points
-from explorer.points.partitions.text import TextPoints, look_at_text
+from explorer.points.partitions.counting import Sum
 from explorer.points.points import Points, read_points
+from explorer.points.populations import populations_of_files
+from explorer.points.sources.opening import is_text, open_source
+from explorer.points.sources.text import TextTable
+from explorer.points.wanted import Wanted, chosen
 
 COLUMNS = ("lon", "lat", "crs", "user", "weight", "name", "layer", "keep_zero")
+# A line of two numbers has so many bytes, or more: how many rows there are is not known before.
+_BYTES = 20
 
 
 def as_points(
@@ -72,3 +88,76 @@ def in_parts(source: Any) -> bool:
     if isinstance(source, Sequence) and not isinstance(source, bytes | bytearray):
         return bool(source) and all(isinstance(each, str | PathLike) for each in source)
     return False
+
+
+@dataclass(frozen=True, eq=False)
+class TextPoints(Unheld):
+    """Points in a text that has been looked at, but not read; `look_at_text` makes it.
+
+    `Grid.count` and `Areas.count` take it as they take `Points`, with the same counts.
+
+    Parameters
+    ----------
+    table : the text
+    wanted : which columns are read
+    crs : of the coordinates
+    name : what to call the points on a screen
+    notes : which columns were taken; no count is in them
+    populations : whose records they are, for the ledger
+    """
+
+    table: TextTable
+    wanted: Wanted
+    crs: pyproj.CRS
+    name: str
+    notes: tuple[str, ...]
+    populations: tuple[str, ...]
+
+    @property
+    def rows(self) -> int:
+        """No fewer than there are."""
+        return self.table.size // _BYTES
+
+    def _count(self, plan: Plan, bound: int | None, progress: Progress | None = None) -> Counted:
+        def once() -> Counted:
+            total = Sum(plan.size, bound)
+            total.count(self.table.batches(*self.wanted.columns), self.wanted, plan, progress)
+            return total.total()
+
+        counted = self.table.settled(once)
+        self.wanted.refuse(counted.judged)
+        return counted
+
+
+def look_at_text(source: str | PathLike[Any], columns: Mapping[str, Any]) -> TextPoints | None:
+    """A text that can be counted while it is read; None for any other source.
+
+    Parameters
+    ----------
+    source : as of `read_points`
+    columns : lon, lat, crs, user, weight and name, as of `read_points`
+
+    Raises
+    ------
+    InputError
+        As `read_points` does before it reads.
+    """
+    named = fspath(source)
+    if not isinstance(named, str) or not is_text(Path(named).expanduser()):
+        return None
+    table, title = open_source(Path(named), columns.get("name"), sys.maxsize)
+    if not isinstance(table, TextTable):
+        return None
+
+    def places(where: tuple[str, ...]) -> tuple[Floats, Floats]:
+        try:
+            rows = table.first_rows(where)
+        except BadRow:
+            # What is wrong is said once all are read.
+            rows = {}
+        return table.coordinates(rows, where) if rows else (np.empty(0), np.empty(0))
+
+    roles = {role: columns.get(role) for role in ("user", "weight")}
+    how = columns.get("lon"), columns.get("lat"), columns.get("crs"), roles
+    wanted, crs, notes = chosen(table, *how, bool(columns.get("keep_zero")), places)
+    return TextPoints(table, wanted, crs, title, tuple(notes), populations_of_files([named]))

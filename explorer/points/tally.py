@@ -27,50 +27,35 @@ class Tally:
 
     def __init__(self, size: int) -> None:
         self.size = size
-        self._is_dense = size <= DENSE
-        self._keys = np.empty(0, np.int64) if self._is_dense else np.full(_FIRST, -1)
-        self._counts = np.zeros(size if self._is_dense else _FIRST, np.int64)
-        self._used = 0
+        self._numbers = None if size <= DENSE else Numbers()
+        self._counts = np.zeros(size if size <= DENSE else 0, np.int64)
 
     def add(self, atoms: Ints, records: Ints | None = None) -> None:
         """Count (n,) atoms, each once or ``records`` times; -1 is none."""
-        records = _NO_WEIGHT if records is None else records
-        if self._is_dense:
-            _add(atoms, records, self._counts)
-            return
-        start = 0
-        while start < atoms.size:
-            start, self._used = _add_to_table(
-                atoms, records, start, self._keys, self._counts, self._used
-            )
-            if start < atoms.size:
-                self._grow()
+        if self._numbers is not None:
+            atoms = self._numbers.of(np.column_stack([atoms, np.zeros_like(atoms)]))
+            more = len(self._numbers.identities)
+            if more > len(self._counts):
+                self._counts = np.concatenate([self._counts, np.zeros(more, np.int64)])
+        _add(atoms, _NO_WEIGHT if records is None else records, self._counts)
 
     def sparse(self) -> tuple[Ints, Ints]:
         """Atoms that occurred, ascending, and their counts, (m,) each."""
         there = np.flatnonzero(self._counts)
-        if self._is_dense:
+        if self._numbers is None:
             return there, self._counts[there]
-        there = there[np.argsort(self._keys[there])]
-        return self._keys[there], self._counts[there]
+        atoms = self._numbers.identities[there, 0]
+        # What was nowhere, -1, is first.
+        order = np.argsort(atoms)[np.count_nonzero(atoms < 0) :]
+        return atoms[order], self._counts[there[order]]
 
     def dense(self) -> Ints:
         """The counts of all atoms, (size,); not to be asked of a tally of very many."""
-        if self._is_dense:
+        if self._numbers is None:
             return self._counts
-        found = np.zeros(self.size, np.int64)
-        atoms, counts = self.sparse()
-        found[atoms] = counts
-        return found
-
-    def _grow(self) -> None:
-        keys, counts = self._keys, self._counts
-        self._keys, self._used = np.full(4 * keys.size, -1), 0
-        self._counts = np.zeros(self._keys.size, np.int64)
-        there = np.flatnonzero(keys >= 0)
-        _, self._used = _add_to_table(
-            keys[there], counts[there], 0, self._keys, self._counts, self._used
-        )
+        counts = np.zeros(self.size, np.int64)
+        np.put(counts, *self.sparse())
+        return counts
 
 
 @njit(cache=True, nogil=True)
@@ -80,24 +65,60 @@ def _add(atoms, records, counts):  # type: ignore[no-untyped-def]
             counts[atoms[i]] += records[i] if records.size else 1
 
 
+class Numbers:
+    """A table of 128 bits, such as of people: 0, 1, 2 .. in the order in which they come."""
+
+    def __init__(self) -> None:
+        self._used = 0
+        self._place = np.full(_FIRST, -1)
+        self._identities = np.empty((_FIRST, 2), np.int64)
+
+    @property
+    def identities(self) -> Ints:
+        """Of each number, (p, 2)."""
+        return self._identities[: self._used]
+
+    def of(self, identity: Ints) -> Ints:
+        """The number of each of n people, (n, 2): (n,)."""
+        found = np.empty(len(identity), np.int64)
+        start = 0
+        while start < len(identity):
+            start, self._used = _number(
+                identity, start, self._place, self._identities, self._used, found
+            )
+            if start < len(identity):
+                known, size = self.identities.copy(), 4 * len(self._place)
+                self._used, self._place = 0, np.full(size, -1)
+                self._identities = np.empty((size, 2), np.int64)
+                self.of(known)
+        return found
+
+
 @njit(cache=True, nogil=True)
-def _add_to_table(atoms, records, start, keys, counts, used):  # type: ignore[no-untyped-def]
+def _number(identity, start, place, identities, used, found):  # type: ignore[no-untyped-def]
     """Open addressing at most half full; returns where it stopped for want of space, and how full.
 
-    The place of an atom begins at the upper bits of its product with 2^64 / the golden ratio.
+    Equal ones often come in a row, so that the one before is looked at first.
     """
-    mask = keys.size - 1
-    for i in range(start, atoms.size):
-        atom = atoms[i]
-        if atom < 0:
+    mask = place.size - 1
+    last = -1
+    for i in range(start, found.size):
+        a, b = identity[i, 0], identity[i, 1]
+        if last >= 0 and identities[last, 0] == a and identities[last, 1] == b:
+            found[i] = last
             continue
-        at = int((np.uint64(atom) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(24)) & mask
-        while keys[at] != atom and keys[at] != -1:
+        mixed = np.uint64(a) * np.uint64(0x9E3779B97F4A7C15)
+        mixed ^= np.uint64(b) * np.uint64(0xC2B2AE3D27D4EB4F)
+        at = int(mixed >> np.uint64(24)) & mask
+        while place[at] >= 0 and not (
+            identities[place[at], 0] == a and identities[place[at], 1] == b
+        ):
             at = (at + 1) & mask
-        if keys[at] == -1:
-            if 2 * used >= keys.size:
+        if place[at] < 0:
+            if 2 * used >= place.size:
                 return i, used
-            keys[at] = atom
+            place[at] = used
+            identities[used, 0], identities[used, 1] = a, b
             used += 1
-        counts[at] += records[i] if records.size else 1
-    return atoms.size, used
+        last = found[i] = place[at]
+    return found.size, used

@@ -11,6 +11,7 @@ from explorer.points.foreign import prepare, with_crs
 from explorer.trips.trips import Trips, read_trips
 
 __all__ = ["as_plain", "foreign_trips", "prepare"]
+_CODES = ("user", "user_hash", "weight")
 
 
 def foreign_trips(
@@ -41,11 +42,9 @@ def foreign_trips(
         tuple(found["y"]),
         tuple(map(str, found["places"])),
         crs_of_text(found["crs"]),
-        found["user"],
-        str(found["name"]),
-        tuple(map(str, found["notes"])),
-        found["user_hash"],
-        weight=found["weight"],
+        name=str(found["name"]),
+        notes=tuple(map(str, found["notes"])),
+        **{name: found[name] for name in _CODES},
     )
 
 
@@ -58,14 +57,5 @@ def as_plain(
 ) -> dict[str, Any]:
     """What a reader finds, as plain values."""
     trips = read_trips(content, places, name=name, max_rows=max_rows, **with_crs(columns or {}))
-    return {
-        "x": trips.x,
-        "y": trips.y,
-        "places": trips.places,
-        "crs": text_of_crs(trips.crs),
-        "user": trips.user,
-        "user_hash": trips.user_hash,
-        "weight": trips.weight,
-        "name": trips.name,
-        "notes": trips.notes,
-    }
+    plain = {name: getattr(trips, name) for name in ("x", "y", "places", "name", "notes", *_CODES)}
+    return {**plain, "crs": text_of_crs(trips.crs)}

@@ -12,28 +12,27 @@ import pyproj
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
-from explorer.grid.degrees import scaled
 from explorer.grid.grid import Progress
 from explorer.grid.places import TripDomain
 from explorer.grid.projection import LONLAT, as_crs
 from explorer.grid.stated_crs import ASSUMED, in_degrees, which_crs
 from explorer.points.cleaning import (
-    FINE,
-    REASONS,
-    judge,
-    left_out,
-    none_left,
+    JUDGED,
+    RESPELLED,
     refuse_columns,
+    refuse_unused,
+    refuse_weight,
     sentences,
+    usable,
+    whole_weights,
 )
 from explorer.points.clipping import refuse_hashes
-from explorer.points.columns import Place, listed, not_read, unread_weights, unused_users
-from explorer.points.identity import JOINED
-from explorer.points.matrix import whole_bound
+from explorer.points.columns import Place, listed, unread
+from explorer.points.counting import checked_bound
 from explorer.points.points import add_arrays
 from explorer.points.populations import of_people, population_of_records, populations_of_files
-from explorer.points.row_weights import whole_weights
-from explorer.points.sources import MAX_ROWS, Columns, Source, open_source
+from explorer.points.sources.opening import open_source
+from explorer.points.sources.tables import MAX_ROWS, Columns, Table
 from explorer.points.weights import LATTICE
 from explorer.trips.columns import Choice, find_places, said
 from explorer.trips.counting import count_trips, trip_cells
@@ -162,15 +161,7 @@ class Trips:
             raise InputError("These trips have no CRS; read them with crs=... to place them.")
         if self.crs is not None and domain.unit == "cells":
             raise InputError("These grids have no CRS; make them with Grid.around to count trips.")
-        if bound is None:
-            return None
-        bound = whole_bound(bound)
-        if self.user is None:
-            raise InputError(
-                "A contribution bound needs to know the user of each trip; read the trips with "
-                "user=... or leave the bound out."
-            )
-        return int(bound)
+        return checked_bound(bound, self.has_users, "trip")
 
     def __repr__(self) -> str:
         # No number of trips in it: a repr ends up in logs and notebooks.
@@ -259,53 +250,50 @@ def read_trips(
             raise InputError(
                 f"There is no column {column!r}; the columns are {listed(table.names)}."
             )
-    # Users and weights are read once, with the first place.
-    first, *later = [place for _, place in located]
 
-    def read(place: Place, user: str | None = None, weight: str | None = None) -> Columns:
+    def read(place: Place, **roles: str) -> Columns:
         if place.lon in in_one:
             table.take(place.lon)
-            return table.read(None, user, weight, None)
-        columns = table.read(place.columns, user, weight, None)
-        columns.x, columns.y = scaled(place.columns, columns.x, columns.y)
-        return columns
+        return table.read(None if place.lon in in_one else place.columns, **roles)
 
-    columns = read(first, named.get("user"), named.get("weight"))
-    add_arrays(columns, {role: value for role, value in roles.items() if role not in named})
-    others = [read(place) for place in later]
-    x, y = [columns.x, *(each.x for each in others)], [columns.y, *(each.y for each in others)]
-    whose, hashes, joined = columns.user or (None, None, False)
+    # Users and weights are read once, with the first place.
+    first, *later = [place for _, place in located]
+    columns = read(first, **named)
+    add_arrays(columns, roles)
+    coordinates = [(each.x, each.y) for each in (columns, *map(read, later))]
+    code, hashes, joined = columns.user or (None, None, False)
     # One place in metres is enough to say nothing of degrees.
     implied = in_one.get(first.lon, ASSUMED if all(place.degrees for _, place in located) else None)
+    x, y = ([place[axis] for place in coordinates] for axis in (0, 1))
     resolved, notes = which_crs(implied, stated, lambda: (np.concatenate(x), np.concatenate(y)))
-    notes = [_taken(located), *notes, *unused_users(table.names, user)]
-    notes += unread_weights(table.names, weight)
-    columns_read = [name for _, place in located for name in (place.lon, place.lat)]
-    notes += not_read(table.names, [*columns_read, *named.values()], notes)
-    notes += [JOINED] if joined else []
-    keep = _usable(x, y, whose, resolved, [place for _, place in located], notes, keep_zero)
-    # All rows are fine in many files: then nothing is copied.
-    choice: Any = slice(None) if keep.all() else keep
-    east = [a[choice] for a in x]
-    if in_degrees(resolved) and max(a.max(initial=0.0) for a in east) > 180.0:
-        notes.append("Longitudes above 180 were read as degrees from 0 to 360.")
-        east = [np.where(a > 180.0, a - 360.0, a) for a in east]
+    read_too = [*named.values(), *(name for _, place in located for name in place.columns)]
+    notes = [*table.notes, _taken(located), *notes]
+    notes += unread(table.names, read_too, user, weight, table.look_at_text, notes)
+    judged = np.zeros(JUDGED, np.int64)
+    judged[RESPELLED] = joined
+    known = None if code is None else code >= 0
+    kept, keep, every = usable(coordinates, in_degrees(resolved), keep_zero, known, judged)
+    for rows, (_, place) in zip(every, located, strict=True):
+        refuse_columns(rows, *place.columns, of_trips=True)
+    refuse_unused(judged)
+    records = None if columns.weight is None else whole_weights(columns.weight[keep])
+    refuse_weight(0 if records is None else records.sum())
     return Trips(
-        tuple(east),
-        tuple(a[choice] for a in y),
+        tuple(east for east, _ in kept),
+        tuple(north for _, north in kept),
         tuple(label for label, _ in located),
         resolved,
-        None if whose is None else whose[choice],
+        None if code is None else code[keep],
         title,
-        tuple(notes),
+        (*notes, *sentences(judged)),
         hashes,
         populations_of_files([str(source)]) if isinstance(source, str | Path) else (),
-        None if columns.weight is None else whole_weights(columns.weight[choice]),
+        records,
     )
 
 
 def _places_of(
-    table: Source, choices: Sequence[Choice] | None, metric: bool
+    table: Table, choices: Sequence[Choice] | None, metric: bool
 ) -> tuple[list[tuple[str, Place]], dict[str, pyproj.CRS | None]]:
     """Places of a trip, and the CRS by the name of each column that is a place by itself."""
     alone = {column.name: column.crs for column in table.places()}
@@ -326,31 +314,3 @@ def _taken(located: list[tuple[str, Place]]) -> str:
     (name, place), *others = located
     more = "".join(f", {place} as {said(name)}" for name, place in others)
     return f"The columns {place} were taken as {said(name)}{more}."
-
-
-def _usable(
-    x: list[Floats],
-    y: list[Floats],
-    user: NDArray[np.int64] | None,
-    crs: pyproj.CRS,
-    places: list[Place],
-    notes: list[str],
-    keep_zero: bool,
-) -> NDArray[np.bool_]:
-    """Rows all of whose places (and, where users are asked for, whose user) can be, (n,)."""
-    reasons = np.full(x[0].size, FINE, dtype=np.uint8)
-    for east, north, place in zip(x, y, places, strict=True):
-        own, rows = judge(east, north, in_degrees(crs), keep_zero)
-        refuse_columns(rows, *place.columns, of_trips=True)
-        reasons = np.where(reasons == FINE, own, reasons)
-    left = np.bincount(reasons, minlength=REASONS)
-    notes += sentences(left)
-    keep: NDArray[np.bool_] = reasons == FINE
-    if user is not None:
-        nobody = int(np.sum(keep & (user < 0)))
-        keep &= user >= 0
-        if nobody:
-            notes.append(left_out(nobody, "without a user"))
-    if keep.size and not keep.any():
-        raise none_left(left)
-    return keep

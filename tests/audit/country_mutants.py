@@ -14,10 +14,10 @@ from explorer.errors import InputError
 from explorer.grid.areas.areas import Areas
 from explorer.grid.areas.windows import Windows
 from explorer.grid.grid import Grid
-from explorer.points import area_counting
+from explorer.points import points as records
 from explorer.points.area_counts import AreaCounts
 from explorer.points.matrix import FrequencyMatrix
-from explorer.points.partitions.adding import Sum
+from explorer.points.partitions.counting import Sum
 from explorer.privacy import pool
 from explorer.privacy.accounts import Accounts
 from explorer.privacy.curator import Curator
@@ -236,7 +236,7 @@ def sea_to_the_fullest(right, self, x, y, crs):
     return assigned
 
 
-K_A_PART, K_AN_AREA = (Sum, "restore", k_a_part), (area_counting, "count_clipped", k_an_area)
+K_A_PART, K_AN_AREA = (Sum, "restore", k_a_part), (records, "count_records", k_an_area)
 SEA_TO_THE_FULLEST = (Areas, "_assigned", sea_to_the_fullest)
 
 

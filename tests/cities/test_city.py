@@ -121,7 +121,7 @@ def test_rows_of_place_and_number(tmp_path):
         City("k", "Town", extent=EXTENT, file=path).load(4)
 
 
-def test_downloads_are_put_together_with_their_weights_and_without_users(tmp_path, monkeypatch):
+def test_downloads_are_put_together_with_their_weights_and_users(tmp_path, monkeypatch):
     monkeypatch.setenv("EXPLORER_CACHE", str(tmp_path))
     downloads = tuple(Download("http://127.0.0.1/", "git:0", f"{k}.csv") for k in range(2))
     city = City("k", "Town", extent=EXTENT, downloads=downloads, columns={"weight": "n"})
@@ -133,8 +133,10 @@ def test_downloads_are_put_together_with_their_weights_and_without_users(tmp_pat
     assert points.x.tolist() == [10.0, 10.01]
     assert points.weight.tolist() == [5, 6]
     assert matrix.total == 11
-    # One user of two files could pass a contribution bound twice.
-    refuses("across files", replace(city, columns={"user": "who"}).load, 4)
+    # One user of two files would pass a contribution bound twice.
+    points, matrix = replace(city, columns={"user": "who"}).load(4, 1)
+    assert points.user.tolist() == [0, 0]
+    assert matrix.total == 1
 
 
 # Downloads are kept only if their checksum is right.

@@ -25,10 +25,10 @@ from explorer import (
 from explorer.cities import nation
 from explorer.grid import delimited
 from explorer.points.clipping import shares
-from explorer.points.counting import count_block
 from explorer.points.counts_file import load_counts, save_counts
 from explorer.points.foreign import foreign_points
 from explorer.points.partitions import files as looking
+from tests.points.test_counting import count_block
 from tests.refusals import refuses
 
 GRID = Grid.around(10.0, 50.0, "20km", shape=(16, 12), name="place")

@@ -18,6 +18,7 @@ from explorer import (
     exact,
 )
 from explorer.grid.areas.windows import Windows
+from explorer.grid.plans import GridPlan
 from explorer.grid.projection import LONLAT, as_crs, transform
 from explorer.points import counting as binning
 from explorer.points.cleaning import (
@@ -33,10 +34,15 @@ from explorer.points.cleaning import (
     judge,
     refuse_columns,
 )
-from explorer.points.counting import count_and_place, count_block
+from explorer.points.counting import count_and_place, count_records
 from tests.country.nation import CRS, nation, people
 from tests.helpers import around
 from tests.refusals import refuses
+
+
+def count_block(points, grid, bound=None, progress=None):
+    plan = GridPlan(grid, points.crs, len(points))
+    return count_records(points, plan, bound, progress).dense(plan.size)[0].reshape(grid.shape)
 
 
 def one_by_one(grid, points):

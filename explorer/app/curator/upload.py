@@ -22,6 +22,7 @@ from explorer.errors import InputError
 from explorer.grid.containers import LAYERS, PACKED, TABLES
 from explorer.grid.countable import unread_users
 from explorer.grid.grid import Grid
+from explorer.grid.values import reworded
 from explorer.points.foreign import foreign_points
 from explorer.points.points import Points
 from explorer.privacy.populations import population_name
@@ -184,6 +185,12 @@ class UploadForm:
         for field in (self.lon_column, self.lat_column, self.crs, self.layer):
             field.visible = True
 
+    def in_field(self, name: str, value: str) -> str:
+        """Where a column, the CRS or a layer is typed, for a sentence."""
+        field = getattr(self, name if name in ("crs", "layer") else f"{name}_column", None)
+        label = "“{}”".format(name if field is None else field.label.partition(",")[0])
+        return f"“{value}” in {label}" if value else f"the field {label}"
+
     def order(self, data: bytes, name: str) -> Callable[..., OwnPoints[Any]]:
         """What reads the file with the extent that is typed now; takes how, as `read_apart`.
 
@@ -206,9 +213,9 @@ class UploadForm:
             extent = Grid.around(lon, lat, width * 1000, shape=2)
             try:
                 points = read(data, name, **how)
-            except InputError:
+            except InputError as error:
                 self.ask_for_columns()
-                raise
+                raise InputError(reworded(str(error), self.in_field)) from error
             return OwnPoints(points, f"Your {self.WHAT}", extent)
 
         return work

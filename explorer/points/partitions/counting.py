@@ -8,65 +8,197 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Generator, Iterable, Iterator
+import zipfile
+from collections.abc import Generator
 from pathlib import Path, PurePath
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from numpy.typing import NDArray
 
 from explorer.errors import InputError
-from explorer.grid.degrees import scaled
-from explorer.grid.geometry_values import floats, point_coordinates
 from explorer.grid.grid import Progress
 from explorer.grid.parquet import unreadable
 from explorer.grid.plans import GridPlan, Plan
+from explorer.grid.whole_file import write_whole
+from explorer.points.cleaning import JUDGED, RECORDS, whole_weights
 from explorer.points.clipping import RULE
-from explorer.points.partitions.adding import JUDGED, Counted, Sum
-from explorer.points.partitions.checkpoint import Checkpoint
-from explorer.points.partitions.files import FileSet, Part, Wanted
-from explorer.points.partitions.listing import Listing
-from explorer.points.partitions.people import People
-from explorer.points.partitions.rows import owners, refuse, turned, usable
-from explorer.points.row_weights import whole_weights
+from explorer.points.counting import Counted
+from explorer.points.partitions.listing import Listing, Part
+from explorer.points.partitions.people import Held, People
+from explorer.points.sources.tables import Batches, coordinates, numbers
 from explorer.points.tally import Tally
-
-Ints = NDArray[np.int64]
+from explorer.points.wanted import Wanted
 
 # Rows at a time: what a batch takes stays in the caches, 4 MB a column is too much.
 BATCH = 2**17
 #: Seconds between two checkpoints.
 CHECKPOINT_EVERY = 10.0
+_COUNTED = ("atoms", "counts", "judged")
+_HELD = ("identity", "person", "atom", "records")
+
+
+class Sum:
+    """What parts add up to, each of them once, in any order.
+
+    Parameters
+    ----------
+    size : how many atoms there may be
+    bound : records of each user at most, or None
+    """
+
+    def __init__(self, size: int, bound: int | None) -> None:
+        self.added: set[str] = set()
+        self._size, self._bound = size, bound
+        self._tally, self._judged = Tally(size), np.zeros(JUDGED, np.int64)
+        self._people = People()
+
+    def count(
+        self, batches: Batches, wanted: Wanted, plan: Plan, progress: Progress | None = None
+    ) -> int:
+        """Add the rows of batches, and return how many there were.
+
+        Raises
+        ------
+        InputError
+            For weights that are not whole, once all rows are read: what is wrong with the place of
+            most rows is said first.
+        """
+        fault: InputError | None = None
+        rows = 0
+        for done, batch in batches:
+            user, known = wanted.owners(batch, self._judged)
+            x, y = coordinates(batch, wanted.place, wanted.column)
+            rows += x.size
+            x, y, keep = wanted.usable(x, y, known, self._judged)
+            records = None
+            try:
+                if wanted.weight is not None:
+                    records = whole_weights(numbers(batch[wanted.weight], wanted.weight)[keep])
+            except InputError as error:
+                fault = fault or error
+                continue
+            self._judged[RECORDS] += x.size if records is None else records.sum()
+            if self._bound is not None and user is not None:
+                self._people.add(user[keep], plan.atoms(x, y), records)
+            elif records is None and isinstance(plan, GridPlan):
+                # A grid's cells are never so many that they are in no vector.
+                plan.count(x, y, self._tally.dense())
+            else:
+                self._tally.add(plan.atoms(x, y), records)
+            if progress is not None:
+                progress(done)
+        if fault is not None:
+            wanted.refuse(self._judged)
+            raise fault
+        return rows
+
+    def add(self, key: str, counted: Counted) -> None:
+        """Add a part; one that was added before changes nothing."""
+        if key not in self.added:
+            self.restore({key}, counted)
+
+    def restore(self, added: set[str], counted: Counted) -> None:
+        """Add what several parts added up to before."""
+        self.added |= added
+        self._tally.add(counted.atoms.astype(np.int64), counted.counts.astype(np.int64))
+        self._judged += counted.judged
+        self._people.add_held(counted.held)
+
+    def so_far(self) -> Counted:
+        """All that was added, to be added to later."""
+        return Counted(*self._tally.sparse(), self._judged.copy(), self._people.held())
+
+    def total(self) -> Counted:
+        """What all parts count to."""
+        if self._bound is None:
+            return self.so_far()
+        atoms, counts, unclipped = self._people.clipped(self._bound, self._size)
+        return Counted(atoms, counts, self._judged.copy(), unclipped=unclipped)
+
+
+class Checkpoint:
+    """A file with the keys of counted parts and their sum. Exact: it stays with the curator.
+
+    Parameters
+    ----------
+    path : Path
+    key : what is counted on what; a file with another key is refused
+    """
+
+    def __init__(self, path: Path, key: str) -> None:
+        self._path, self._key = path, key
+
+    def fill(self, total: Sum) -> None:
+        """Add what the file holds, if it is there.
+
+        Raises
+        ------
+        InputError
+            If it is damaged, or was begun with other points or another grid.
+        """
+        if not self._path.exists():
+            return
+        try:
+            with np.load(self._path, allow_pickle=False) as saved:
+                key, added = str(saved["key"]), [str(each) for each in saved["added"]]
+                arrays = {name: np.asarray(saved[name], np.int64) for name in _COUNTED}
+                # Without a contribution bound nothing is held, and older files do not name it.
+                held = [np.asarray(saved[name], np.int64) for name in _HELD if name in saved]
+        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+            raise InputError(
+                f"{self._path.name} is damaged, so counting cannot go on from it; remove it to "
+                "begin anew."
+            ) from error
+        if key != self._key:
+            raise InputError(
+                f"{self._path.name} was begun with other points, another grid or another bound, "
+                "or by another version; give those again, or remove it to begin anew."
+            )
+        # Older versions counted fewer things of the rows.
+        arrays["judged"] = np.pad(arrays["judged"], (0, JUDGED - len(arrays["judged"])))
+        people = Held(held[0], [held[1:]]) if held else Held.none()
+        total.restore(set(added), Counted(**arrays, held=people))
+
+    def save(self, total: Sum) -> None:
+        """Replace the file by what is added up now, see `write_whole`."""
+        now = total.so_far()
+        arrays = {name: getattr(now, name) for name in _COUNTED}
+        if len(now.held.identity):
+            held = now.held.identity, *now.held.joined()
+            arrays |= dict(zip(_HELD, held, strict=True))
+
+        def write(part: Path) -> None:
+            # By its opened file: numpy adds an ending to a name without one.
+            with part.open("wb") as opened:
+                added = np.array(sorted(total.added), dtype=np.str_)
+                np.savez(opened, key=np.array(self._key), added=added, **arrays)
+
+        write_whole(self._path, write)
+
+    def remove(self) -> None:
+        """Take the file away: all is counted."""
+        self._path.unlink(missing_ok=True)
 
 
 class Job:
     """All that counting a part needs, in one value that is sent to a worker once."""
 
-    def __init__(self, files: FileSet, plan: Plan, bound: int | None) -> None:
+    def __init__(self, files: Any, plan: Plan, bound: int | None) -> None:
         self.listing: Listing = files.listing
         self.wanted: Wanted = files.wanted
         self.plan, self.bound = plan, bound
 
     def __call__(self, part: Part) -> Counted:
         """Count one part: a pure function, which may run any number of times, anywhere."""
-        tally, people, rows = Tally(self.plan.size), People(), 0
-        judged = np.zeros(JUDGED, np.int64)
-        for batch in self._batches(part):
-            x, y, user, records = self._cleaned(batch, judged)
-            if self.bound is not None and user is not None:
-                people.add(user, self.plan.atoms(x, y), records)
-            elif records is None and isinstance(self.plan, GridPlan):
-                # A grid's cells are never so many that they are in no vector.
-                self.plan.count(x, y, tally.dense())
-            else:
-                tally.add(self.plan.atoms(x, y), records)
-            rows += batch.num_rows
+        total = Sum(self.plan.size, self.bound)
+        rows = total.count(self._batches(part), self.wanted, self.plan)
         if rows != part.rows:
             raise unreadable(PurePath(self.listing.paths[part.file]).name)
-        return Counted(*tally.sparse(), judged, people.held())
+        return total.so_far()
 
-    def _batches(self, part: Part) -> Iterator[pa.RecordBatch]:
+    def _batches(self, part: Part) -> Batches:
         path = self.listing.paths[part.file]
         with self.listing.open(path) as opened:
             try:
@@ -75,36 +207,21 @@ class Job:
                 texts = None if self.wanted.user is None else [self.wanted.user]
                 file = pq.ParquetFile(opened, read_dictionary=texts, memory_map=False)
                 # Two columns of numbers gain nothing from threads, which cost a fifth of the time.
-                yield from file.iter_batches(
+                for batch in file.iter_batches(
                     BATCH,
                     row_groups=list(part.groups),
                     columns=self.wanted.names,
                     use_threads=len(self.wanted.names) > 2,
-                )
+                ):
+                    yield 1.0, batch
             except InputError:
                 raise
             except (pa.ArrowException, OSError, ValueError, KeyError) as error:
-                raise unreadable(PurePath(path).name) from error
-
-    def _cleaned(
-        self, batch: pa.RecordBatch, judged: Ints
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], Ints | None, Ints | None]:
-        """Places, users and records of the usable rows, as `read_points` has them."""
-        wanted = self.wanted
-        if wanted.column is not None:
-            x, y = point_coordinates(batch[wanted.column.name], wanted.column)
-        else:
-            x, y = scaled(wanted.place, *(floats(batch[name]) for name in wanted.place))
-        user, known = owners(batch, wanted, judged)
-        x, y, keep = usable(x, y, wanted, known, judged)
-        records = None
-        if wanted.weight is not None:
-            records = whole_weights(floats(batch[wanted.weight])[keep])
-        return turned(x, wanted.degrees), y, None if user is None else user[keep], records
+                raise unreadable(PurePath(path).name, error) from error
 
 
 def count_plan(
-    files: FileSet,
+    files: Any,
     plan: Plan,
     bound: int | None = None,
     progress: Progress | None = None,
@@ -114,14 +231,20 @@ def count_plan(
     """Count the points of files on a plan; see `PointFiles.count` for all of it."""
     job = Job(files, plan, bound)
     total = Sum(plan.size, bound)
-    kept = None if checkpoint is None else Checkpoint(Path(checkpoint), _key(files, plan, bound))
+    key = f"{files.key} {plan.key} {bound}" + ("" if bound is None else f" by rule {RULE}")
+    kept = None if checkpoint is None else Checkpoint(Path(checkpoint), key)
     if kept is not None:
         kept.fill(total)
     left = [part for part in files.parts if part.key not in total.added]
     done = sum(part.rows for part in files.parts) - sum(part.rows for part in left)
     saved = time.monotonic()
+    results: Generator[tuple[Part, Counted]] = ((part, job(part)) for part in left)
+    if workers is not None:
+        from explorer.points.partitions.workers import count_by_dask
+
+        results = count_by_dask(job, left, workers)
     try:
-        with contextlib.closing(_counted(job, left, workers)) as results:
+        with contextlib.closing(results):
             for part, counted in results:
                 total.add(part.key, counted)
                 done += part.rows
@@ -135,23 +258,8 @@ def count_plan(
         if kept is not None and total.added:
             kept.save(total)
         raise
-    found = total.total()
-    refuse(files.wanted, found.judged)
+    counted = total.total()
+    files.wanted.refuse(counted.judged)
     if kept is not None:
         kept.remove()
-    return found
-
-
-def _counted(
-    job: Job, parts: Iterable[Part], workers: str | None
-) -> Generator[tuple[Part, Counted], None, None]:
-    if workers is None:
-        yield from ((part, job(part)) for part in parts)
-        return
-    from explorer.points.partitions.workers import count_by_dask
-
-    yield from count_by_dask(job, list(parts), workers)
-
-
-def _key(files: FileSet, plan: Plan, bound: int | None) -> str:
-    return f"{files.key} {plan.key} {bound}" + (f" by rule {RULE}" if bound is not None else "")
+    return counted

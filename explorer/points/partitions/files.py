@@ -1,42 +1,36 @@
-"""Parquet in any number of files: found and looked at by their footers, before a row is read."""
+"""Points in Parquet files of any size: looked at by their footers, and counted part by part."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pyproj
-from numpy.typing import NDArray
 
 from explorer.errors import InputError
-from explorer.grid.degrees import scaled
+from explorer.grid.areas.areas import Areas
 from explorer.grid.geometry_columns import GeometryColumn, described
-from explorer.grid.geometry_values import floats, point_coordinates
-from explorer.grid.parquet import geometry_of
-from explorer.grid.parquet import look_at as look_at_column
+from explorer.grid.grid import Grid, Progress
+from explorer.grid.plans import Plan
 from explorer.grid.projection import LONLAT
-from explorer.grid.stated_crs import in_degrees
-from explorer.points.columns import (
-    Place,
-    candidates,
-    listed,
-    not_read,
-    unread_weights,
-    unused_by_shape,
-    unused_users,
-)
-from explorer.points.identity import JOINED
-from explorer.points.partitions.listing import Listing, list_files, refuse_gaps, refuse_twins
-from explorer.points.points import choose_place
+from explorer.points.area_counts import AreaCounts
+from explorer.points.cleaning import JOINED, Floats
+from explorer.points.counting import Counted, Unheld
+from explorer.points.matrix import FrequencyMatrix
+from explorer.points.partitions.counting import count_plan
+from explorer.points.partitions.listing import Listing, Part, list_files, refuse_gaps, refuse_twins
 from explorer.points.populations import populations_of_files
-from explorer.points.sources.tables import not_numbers, one_column
+from explorer.points.sources.parquet import ParquetTable
+from explorer.points.sources.tables import is_number, not_numbers
+from explorer.points.wanted import Wanted, chosen
 
 # What one part is to hold, so that there is progress, and what is lost with a worker is little.
 PART_ROWS = 2**22
@@ -46,58 +40,20 @@ _FIRST_ROWS = 4096
 MOST_BYTES = 2**30
 
 
-@dataclass(frozen=True)
-class Part:
-    """Row groups of one file that follow each other: what one task counts.
-
-    Attributes
-    ----------
-    key : names the part among all of its source
-    file : number of the file
-    groups : numbers of its row groups
-    first_row : number of its first row over all files
-    rows : how many it has
-    """
-
-    key: str
-    file: int
-    groups: tuple[int, ...]
-    first_row: int
-    rows: int
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """The columns to read: two of a place or one of shapes, whose, and how many.
-
-    ``keep_zero`` is as of `read_points`.
-    """
-
-    place: tuple[str, ...]
-    geometry: bool
-    degrees: bool
-    user: str | None = None
-    weight: str | None = None
-    keep_zero: bool = False
-    # What is in a column of shapes follows from the files, which the key of a count holds.
-    column: GeometryColumn | None = field(default=None, repr=False)
-
-    @property
-    def names(self) -> list[str]:
-        """All of them, each once."""
-        others = (name for name in (self.user, self.weight) if name is not None)
-        return list(dict.fromkeys([*self.place, *others]))
-
-
 @dataclass(frozen=True, eq=False)
-class FileSet:
-    """Points in Parquet files that have been looked at, but not read.
+class PointFiles(Unheld):
+    """Points in Parquet files that are counted without being held; `scan_points` makes it.
 
-    Attributes
+    `Grid.count` and `Areas.count` take it as they take `Points`, with the same counts to the last
+    bit.
+
+    Parameters
     ----------
-    listing : where the files are
-    wanted : which columns are read
-    crs : pyproj.CRS
+    listing : Listing, class of the package
+        Where the files are.
+    wanted : Wanted, class of the package
+        Which columns are read.
+    crs : CRS
         Of the coordinates.
     parts : tuple of Part
         In the order of the files.
@@ -106,9 +62,24 @@ class FileSet:
     name : str
         What to call the points on a screen.
     notes : tuple of str
-        Which columns were taken; no count is in them.
+        Which columns were guessed.
     populations : tuple of str
         Whose records they are, for the ledger: of what was given, and of each file in it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pandas as pd
+    >>> from explorer import Grid, PointFiles, scan_points
+    >>> grid = Grid.around(-122.42, 37.77, "4km", shape=4)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for part in range(2):
+    ...         here = pd.DataFrame({"lon": [-122.42, -122.41], "lat": [37.77, 37.77 + part / 100]})
+    ...         here.to_parquet(f"{folder}/part-{part}.parquet")
+    ...     files = scan_points(folder)
+    ...     matrix, notes = files.count(grid)
+    >>> isinstance(files, PointFiles), files.rows, matrix.total
+    (True, 4, 4)
     """
 
     listing: Listing
@@ -125,19 +96,151 @@ class FileSet:
         """Exact number of rows, those that cannot be used included."""
         return sum(part.rows for part in self.parts)
 
+    def count(
+        self,
+        grid: Grid,
+        contribution_bound: int | None = None,
+        progress: Progress | None = None,
+        workers: str | None = None,
+        checkpoint: str | Path | None = None,
+    ) -> tuple[FrequencyMatrix, tuple[str, ...]]:
+        """Count into the cells of a grid, and say which rows were left out and why.
 
-def look_at(
+        Parameters
+        ----------
+        grid : Grid
+        contribution_bound : int, optional
+            At most so many records of each user inside the grid, over all files together, chosen
+            as `Grid.count` says. Needs a column of users. While counting, 24 bytes are held for
+            each user and cell of the grid with records of that user.
+        progress : callable, optional
+            Called with the fraction done, 0 to 1.
+        workers : "auto", "threads" or "tcp://...", optional
+            Dask counts: processes of this computer, its threads, or a cluster. By default this
+            thread does. The counts are the same to the last bit.
+        checkpoint : path, optional
+            A file that keeps what was counted, so that counting goes on where it was interrupted.
+            It holds exact counts, and is removed when they are complete.
+
+        Returns
+        -------
+        FrequencyMatrix, and sentences with exact numbers for the curator's screen
+
+        Raises
+        ------
+        InputError
+            For files that changed or are damaged, places that are not what they are said to be,
+            weights that are not whole, a bound without users, or no row that can be used.
+        """
+        how = {"progress": progress, "workers": workers, "checkpoint": checkpoint}
+        return self._with_notes(grid, contribution_bound, **how)
+
+    def _count(
+        self, plan: Plan, bound: int | None, progress: Progress | None = None, **how: Any
+    ) -> Counted:
+        return count_plan(self, plan, bound, progress, **how)
+
+    def count_areas(
+        self,
+        areas: Areas,
+        cell: float = 500.0,
+        contribution_bound: int | None = None,
+        progress: Progress | None = None,
+        workers: str | None = None,
+        checkpoint: str | Path | None = None,
+    ) -> AreaCounts:
+        """As `count`, by area and cell of a national lattice; see `Areas.count`.
+
+        Parameters
+        ----------
+        areas : Areas
+            Public.
+        cell : float, 1 to 100,000
+            Metres, the side of the lattice's cells.
+        contribution_bound, progress, workers, checkpoint : optional
+            As for `count`.
+
+        Returns
+        -------
+        AreaCounts
+
+        Raises
+        ------
+        InputError
+            See `count`, and for cells that no lattice has.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import geopandas
+        >>> import pandas as pd
+        >>> from shapely import box
+        >>> from explorer import Areas, scan_points
+        >>> places = geopandas.GeoSeries([box(0, 0, 1, 1), box(1, 0, 2, 1)], crs=4326)
+        >>> frame = geopandas.GeoDataFrame({"district": ["West", "East"]}, geometry=places)
+        >>> areas = Areas.read(frame, levels=("district",))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = f"{folder}/points.parquet"
+        ...     pd.DataFrame({"lon": [0.5, 1.5], "lat": [0.5, 0.5]}).to_parquet(path)
+        ...     counts = scan_points(path).count_areas(areas, cell=5_000)
+        >>> counts.national().total
+        2
+        """
+        how = {"progress": progress, "workers": workers, "checkpoint": checkpoint}
+        return self._in_areas(areas, cell, contribution_bound, **how)
+
+    def __repr__(self) -> str:
+        # No number of points in it: a repr ends up in logs and notebooks.
+        return f"PointFiles({self.name!r}, {self.crs.name})"
+
+
+def scan_points(
     source: Any,
-    lon: str | None,
-    lat: str | None,
-    crs: Any,
-    user: str | None,
-    weight: str | None,
-    name: str | None,
-    gaps: bool,
+    *,
+    lon: str | None = None,
+    lat: str | None = None,
+    crs: Any = None,
+    user: str | None = None,
+    weight: str | None = None,
+    name: str | None = None,
+    gaps: bool = False,
     keep_zero: bool = False,
-) -> FileSet:
-    """Find the files and look at the footer of each; see `scan_points` for all of it."""
+) -> PointFiles:
+    """Look at points in Parquet or GeoParquet files of any size, to count them part by part.
+
+    Parameters
+    ----------
+    source : path, address or list of them
+        A file, a folder (all Parquet files below it, but for names that begin with "_" or "."), a
+        pattern such as "points-*.parquet", or an address of fsspec such as "s3://bucket/points".
+        Files are in the order of their names, numbers as numbers.
+    lon, lat, crs, user, weight, name, keep_zero : optional
+        As for `read_points`; users and weights are columns.
+    gaps : bool
+        Whether numbered files may lack some numbers between the first and the last.
+
+    Returns
+    -------
+    PointFiles
+
+    Raises
+    ------
+    InputError
+        For files that are not there, not Parquet, damaged, twice there or missing in between;
+        whose columns differ; or of which a row group unpacks to more than memory should hold.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pandas as pd
+    >>> from explorer import scan_points
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     here = pd.DataFrame({"lon": [-122.42, -122.41], "lat": [37.77, 37.78]})
+    ...     here.to_parquet(f"{folder}/points.parquet")
+    ...     files = scan_points(f"{folder}/points.parquet")
+    >>> files.rows, files.has_users
+    (2, False)
+    """
     listing = list_files(source)
     if not gaps:
         refuse_gaps(listing)
@@ -158,108 +261,54 @@ def look_at(
         digest.update(f"{title} {mark}\n".encode())
         if first is None:
             first = schema
-            look = partial(_values_of, listing, path)
-            column = geometry_of(schema, metadata, bool(candidates(schema.names)), look)
-            if lon is not None and lon == lat:
-                column, lon, lat = one_column(schema.names, column, look, lon), None, None
-            shapes, own = (None, None) if column is None else (column.name, column.crs)
-            given = lon, lat, crs, user, weight, keep_zero
-            first_places = partial(_first_places, listing, column)
-            wanted, known, notes = chosen(
-                schema.names,
-                shapes,
-                own,
-                *given,
-                first_places,
-                partial(_texts_of, listing, path, schema),
-            )
-            if wanted.geometry and column is not None:
-                wanted = replace(wanted, column=column)
-                notes = [*([column.sentence] if column.found else []), *notes]
-        _refuse_other(schema, first, wanted, title, PurePath(listing.paths[0]).name)
+            is_far = bool(listing.protocol)
+            table = ParquetTable(partial(listing.open, path), sys.maxsize, title, is_far)
+            roles, places = {"user": user, "weight": weight}, partial(_places, listing, table)
+            wanted, known, notes = chosen(table, lon, lat, crs, roles, keep_zero, places)
+        stated = described(schema, metadata.schema)
+        _refuse_other(schema, first, stated, wanted, title, PurePath(listing.paths[0]).name)
         if wanted.user is not None:
             kind = schema.field(wanted.user).type
             kinds.add("integer" if pa.types.is_integer(kind) else str(kind).removeprefix("large_"))
-        if wanted.column is not None and not wanted.column.found:
-            _refuse_other_crs(wanted.column, described(schema, metadata.schema), listing, path)
-        indices = _indices(metadata, wanted)
-        for groups in _grouped(metadata, indices, title):
+        for groups in _grouped(metadata, wanted, title):
             rows = sum(metadata.row_group(g).num_rows for g in groups)
             parts.append(Part(f"{number}:{groups[0]}-{groups[-1]}", number, groups, row, rows))
             row += rows
     if len(kinds) > 1:
         notes.append(JOINED)
     digest.update(repr((wanted, known.to_wkt())).encode())
-    notes = [*listing.notes, *notes]
-    title = name or PurePath(listing.title).stem
-    return FileSet(
+    return PointFiles(
         listing,
         wanted,
         known,
         tuple(parts),
         digest.hexdigest(),
-        title,
-        tuple(notes),
+        name or PurePath(listing.title).stem,
+        (*listing.notes, *notes),
         populations_of_files(listing.given, listing.paths),
     )
 
 
-def chosen(
-    names: Sequence[str],
-    shapes: str | None,
-    own: pyproj.CRS | None,
-    lon: str | None,
-    lat: str | None,
-    crs: Any,
-    user: str | None,
-    weight: str | None,
-    keep_zero: bool,
-    places: Callable[[Place | None], tuple[NDArray[np.float64], NDArray[np.float64]]],
-    look: Callable[[str], Any],
-) -> tuple[Wanted, pyproj.CRS, list[str]]:
-    """Columns, CRS and what to say of them, by the rules of `read_points`.
-
-    Parameters
-    ----------
-    names : all columns
-    shapes, own : the column of shapes and its CRS, if there is one
-    lon, lat, crs, user, weight, keep_zero : as given
-    places : reads x and y of the first rows
-    look : reads some values of a column
-    """
-    place, known, notes = choose_place(names, shapes is not None, own, lon, lat, crs, places)
-    for column in (user, weight):
-        if column is not None and column not in names:
-            raise InputError(f"There is no column {column!r}; the columns are {listed(names)}.")
-    notes += unused_users(names, user)
-    columns = (str(shapes),) if place is None else place.columns
-    others = [name for name in names if name not in (*columns, weight)]
-    notes += [*unused_by_shape(others, user, look), *unread_weights(names, weight)]
-    notes += not_read(names, (*columns, user or "", weight or ""), notes)
-    wanted = Wanted(columns, place is None, in_degrees(known), user, weight, keep_zero)
-    return wanted, known, notes
-
-
-def _first_places(
-    listing: Listing, column: GeometryColumn | None, place: Place | None
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _places(listing: Listing, table: ParquetTable, where: tuple[str, ...]) -> tuple[Floats, Floats]:
     """Coordinates of the first rows of the first file that has any."""
-    names = list(place.columns) if place is not None else [str(column and column.name)]
     try:
         for path in listing.paths:
             with listing.open(path) as opened:
-                for batch in pq.ParquetFile(opened).iter_batches(_FIRST_ROWS, columns=names):
-                    if place is None and column is not None:
-                        return point_coordinates(batch[names[0]], column)
-                    return scaled(names, *(floats(batch[name]) for name in names))
-    except (pa.ArrowException, OSError, ValueError, KeyError):
+                for batch in pq.ParquetFile(opened).iter_batches(_FIRST_ROWS, columns=[*where]):
+                    return table.coordinates(batch, where)
+    except (pa.ArrowException, OSError, KeyError):
         # What is wrong is said once all are read.
         pass
     return np.empty(0), np.empty(0)
 
 
 def _refuse_other(
-    schema: pa.Schema, first: pa.Schema, wanted: Wanted, title: str, other: str
+    schema: pa.Schema,
+    first: pa.Schema,
+    stated: GeometryColumn | None,
+    wanted: Wanted,
+    title: str,
+    other: str,
 ) -> None:
     """Raise `InputError` for a file whose columns are not those of the first one."""
     for name in wanted.names:
@@ -270,56 +319,23 @@ def _refuse_other(
             )
         kind = schema.field(name).type
         numeric = name in wanted.place or name == wanted.weight
-        if numeric and not wanted.geometry and not _is_number(kind):
+        if numeric and not wanted.geometry and not is_number(kind):
             raise not_numbers(name)
         if name == wanted.user and pa.types.is_nested(kind):
             raise InputError(f"The column {name!r} is {kind}; users are numbers or text.")
         if wanted.geometry and name in wanted.place and kind != first.field(name).type:
             raise InputError(f"{title} has another geometry than {other}; write both alike.")
+    column = wanted.column
+    if column is None or column.found:
+        return
+    if stated is None or (column.name, column.crs) != (stated.name, stated.crs):
+        raise InputError(f"{title} has another geometry or CRS than {other}; write both alike.")
 
 
-def _refuse_other_crs(
-    column: GeometryColumn, other: GeometryColumn | None, listing: Listing, path: str
-) -> None:
-    """Raise `InputError` for a file that describes another geometry than the first one."""
-    if other is None or (column.name, column.crs) != (other.name, other.crs):
-        title, first = PurePath(path).name, PurePath(listing.paths[0]).name
-        raise InputError(f"{title} has another geometry or CRS than {first}; write both alike.")
-
-
-def _values_of(listing: Listing, path: str, name: str) -> pa.Array:
-    with listing.open(path) as opened:
-        return look_at_column(pq.ParquetFile(opened), name)
-
-
-def _texts_of(listing: Listing, path: str, schema: pa.Schema, name: str) -> pa.Array:
-    """Some values of a column of texts, of files of this computer: others are not fetched twice."""
-    kind = schema.field(name).type
-    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    if listing.protocol or not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-        return pa.nulls(0)
-    try:
-        return _values_of(listing, path, name)
-    except (pa.ArrowException, OSError, ValueError):
-        # That they cannot be read is said when they are counted.
-        return pa.nulls(0)
-
-
-def _is_number(kind: pa.DataType) -> bool:
-    numeric = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
-    return any(is_kind(kind) for is_kind in numeric)
-
-
-def _indices(metadata: pq.FileMetaData, wanted: Wanted) -> list[int]:
-    """The leaves of the schema below the wanted columns."""
-    names = [metadata.schema.column(i).path.split(".")[0] for i in range(metadata.num_columns)]
-    return [i for i, name in enumerate(names) if name in wanted.names]
-
-
-def _grouped(
-    metadata: pq.FileMetaData, indices: Sequence[int], title: str
-) -> Iterator[tuple[int, ...]]:
+def _grouped(metadata: pq.FileMetaData, wanted: Wanted, title: str) -> Iterator[tuple[int, ...]]:
     """Row groups in parts of about `PART_ROWS`."""
+    leaves = [metadata.schema.column(i).path.split(".")[0] for i in range(metadata.num_columns)]
+    indices = [i for i, name in enumerate(leaves) if name in wanted.names]
     groups: list[int] = []
     rows = 0
     for number in range(metadata.num_row_groups):

@@ -88,6 +88,26 @@ class Listing:
                 raise unreadable(title, error) from error
 
 
+@dataclass(frozen=True)
+class Part:
+    """Row groups of one file that follow each other: what one task counts.
+
+    Attributes
+    ----------
+    key : names the part among all of its source
+    file : number of the file
+    groups : numbers of its row groups
+    first_row : number of its first row over all files
+    rows : how many it has
+    """
+
+    key: str
+    file: int
+    groups: tuple[int, ...]
+    first_row: int
+    rows: int
+
+
 def list_files(source: Any) -> Listing:
     """The files that a person means.
 
@@ -160,19 +180,15 @@ def refuse_gaps(listing: Listing) -> None:
 
 def refuse_twins(listing: Listing, one: str, other: str) -> None:
     """Raise `InputError` for two files of equal footers if they are the same to the last byte."""
-    if _content(listing, one) == _content(listing, other):
+    marks = set()
+    for path in (one, other):
+        with listing.open(path) as opened:
+            marks.add(hashlib.file_digest(opened, "sha256").digest())
+    if len(marks) == 1:
         raise InputError(
             f"{PurePath(one).name} and {PurePath(other).name} are the same file, and its records "
             "would count twice; remove one of them."
         )
-
-
-def _content(listing: Listing, path: str) -> bytes:
-    digest = hashlib.sha256()
-    with listing.open(path) as opened:
-        while block := opened.read(2**22):
-            digest.update(block)
-    return digest.digest()
 
 
 def _protocol(text: str) -> str:
@@ -191,31 +207,30 @@ def _here(text: str) -> tuple[list[str], str]:
         return _in_folder(inside, str(folder), text), str(folder)
     if path.is_file():
         return [str(path.resolve())], ""
-    if has_magic(text):
-        # Path.glob takes no absolute patterns.
-        paths = [p for p in glob(str(path), recursive=True) if Path(p).is_file()]  # noqa: PTH207
-        if paths:
-            return sorted((str(Path(p).resolve()) for p in paths), key=_natural), ""
+    if not has_magic(text):
+        raise InputError(f"There is no file {path.name}; check the path.")
+    # Path.glob takes no absolute patterns.
+    fitting = (Path(name) for name in glob(str(path), recursive=True))  # noqa: PTH207
+    paths = sorted((str(each.resolve()) for each in fitting if each.is_file()), key=_natural)
+    if not paths:
         raise InputError(f"No file fits {text}; check the pattern.")
-    raise InputError(f"There is no file {path.name}; check the path.")
+    return paths, ""
 
 
 def _elsewhere(text: str, protocol: str) -> tuple[list[str], str]:
     """Files of another store, by fsspec, and the folder if one was given."""
     system = _fsspec(protocol)
-    path, folder = str(system._strip_protocol(text)), ""
+    path = str(system._strip_protocol(text))
     try:
-        if has_magic(path):
-            paths = sorted(map(str, system.glob(path)), key=_natural)
-        elif system.isdir(path):
-            paths, folder = _in_folder(list(map(str, system.find(path))), path, text), path
-        else:
-            paths = [path] if system.exists(path) else []
+        if system.isdir(path) and not has_magic(path):
+            return _in_folder(list(map(str, system.find(path))), path, text), path
+        is_there = has_magic(path) or system.exists(path)
+        paths = sorted(map(str, system.glob(path)), key=_natural) if has_magic(path) else [path]
     except OSError as error:
         raise InputError(f"{text} cannot be looked at ({error}).") from error
-    if not paths:
+    if not paths or not is_there:
         raise InputError(f"There is nothing at {text}; check the address.")
-    return paths, folder
+    return paths, ""
 
 
 def _in_folder(paths: list[str], folder: str, text: str) -> list[str]:

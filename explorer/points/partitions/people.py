@@ -6,14 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from explorer.points.clipping import Clipped, Pairs, PersonCells, added_up, starts
+from explorer.points.tally import Numbers
 
 Ints = NDArray[np.int64]
-
-_FIRST = 2**12
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,62 +84,3 @@ class People:
     def clipped(self, bound: int, size: int) -> Clipped:
         """Counts of ``size`` atoms under a contribution bound."""
         return self._cells.clipped(bound, lambda p: starts(self._numbers.identities[p]), size)
-
-
-class Numbers:
-    """A table of people: 0, 1, 2 .. for identities in the order in which they come."""
-
-    def __init__(self) -> None:
-        self._used = 0
-        self._place = np.full(_FIRST, -1)
-        self._identities = np.empty((_FIRST, 2), np.int64)
-
-    @property
-    def identities(self) -> Ints:
-        """Of each number, (p, 2)."""
-        return self._identities[: self._used]
-
-    def of(self, identity: Ints) -> Ints:
-        """The number of each of n people, (n, 2): (n,)."""
-        found = np.empty(len(identity), np.int64)
-        start = 0
-        while start < len(identity):
-            start, self._used = _number(
-                identity, start, self._place, self._identities, self._used, found
-            )
-            if start < len(identity):
-                known, size = self.identities.copy(), 4 * len(self._place)
-                self._used, self._place = 0, np.full(size, -1)
-                self._identities = np.empty((size, 2), np.int64)
-                self.of(known)
-        return found
-
-
-@njit(cache=True, nogil=True)
-def _number(identity, start, place, identities, used, found):  # type: ignore[no-untyped-def]
-    """Open addressing at most half full; returns where it stopped for want of space, and how full.
-
-    People often come in a row, so that the one before is looked at first.
-    """
-    mask = place.size - 1
-    last = -1
-    for i in range(start, found.size):
-        a, b = identity[i, 0], identity[i, 1]
-        if last >= 0 and identities[last, 0] == a and identities[last, 1] == b:
-            found[i] = last
-            continue
-        mixed = np.uint64(a) * np.uint64(0x9E3779B97F4A7C15)
-        mixed ^= np.uint64(b) * np.uint64(0xC2B2AE3D27D4EB4F)
-        at = int(mixed >> np.uint64(24)) & mask
-        while place[at] >= 0 and not (
-            identities[place[at], 0] == a and identities[place[at], 1] == b
-        ):
-            at = (at + 1) & mask
-        if place[at] < 0:
-            if 2 * used >= place.size:
-                return i, used
-            place[at] = used
-            identities[used, 0], identities[used, 1] = a, b
-            used += 1
-        last = found[i] = place[at]
-    return found.size, used

@@ -13,13 +13,13 @@ import os
 import queue
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
 from typing import Any
 
 from explorer.errors import InputError
-from explorer.points.partitions.adding import Counted
-from explorer.points.partitions.files import Part
+from explorer.points.counting import Counted
+from explorer.points.partitions.listing import Part
 
 CountPart = Callable[[Part], Counted]
 
@@ -36,7 +36,7 @@ _NAME = "explorer-counting"
 
 def count_by_dask(
     count: CountPart, parts: list[Part], workers: str
-) -> Iterator[tuple[Part, Counted]]:
+) -> Generator[tuple[Part, Counted]]:
     """Yield every part and its counts, in any order, once.
 
     Parameters

@@ -4,28 +4,40 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import shapely
+from numpy.typing import NDArray
 
 from explorer.errors import InputError
 from explorer.grid.gdal import check_fields, damaged
 from explorer.grid.geojson import Features
 from explorer.grid.geometry_columns import GeometryColumn
-from explorer.grid.geometry_values import SAMPLE, point_coordinates
+from explorer.grid.geometry_values import SAMPLE, coordinates
 from explorer.grid.place_texts import not_points
-from explorer.points.identity import codes
+from explorer.grid.table_values import NotANumber, number
 from explorer.points.sources.tables import (
     MAX_ROWS,
-    Columns,
+    Batches,
+    Floats,
     Table,
     not_numbers,
     numbers,
     refuse_rows,
 )
 from explorer.points.sources.text import times
+
+_DAMAGED = (
+    TypeError,
+    ValueError,
+    LookupError,
+    AttributeError,
+    OverflowError,
+    shapely.GEOSException,
+)
 
 
 class GeoJSONFile(Table):
@@ -35,7 +47,7 @@ class GeoJSONFile(Table):
         content = file if isinstance(file, bytes) else file.read_bytes()
         self._features = Features(content)
         self._x, self._y = array("d"), array("d")
-        self._other: str | None = None
+        self._other: InputError | None = None
         self._some: dict[str, list[Any]] = {}
         placed = False
         for feature in self._features:
@@ -54,61 +66,54 @@ class GeoJSONFile(Table):
             raise InputError("This JSON holds no features, so there are no points in it.")
         self.names = tuple(self._some)
         self._find(GeometryColumn("geometry", "objects", self._features.crs) if placed else None)
-        if self._features.taken:
-            self.notes = (self._features.taken, *self.notes)
+        self._own = "geometry" if placed else None
+        self.notes = (self._features.taken,) if self._features.taken else ()
 
     def look(self, name: str) -> Any:
         """Some values of a column."""
         return np.array([*self._some[name], None], dtype=object)[:-1]
 
-    def read(
-        self, place: tuple[str, str] | None, user: str | None, weight: str | None, time: str | None
-    ) -> Columns:
-        """Read the geometry, or two named columns, and what else is named."""
-        texts = self.column if self.column is not None and self.column.found else None
-        where = place or (() if texts is None else (texts.name,))
-        wanted = [name for name in (*where, user, weight, time) if name is not None]
-        kept: dict[str, list[Any]] = {name: [] for name in wanted}
-        if kept:
+    def batches(self, figures: Sequence[str], others: Sequence[str]) -> Batches:
+        """Named properties of all features, numbers also where they are written as texts."""
+        kept: dict[str, list[Any]] = {name: [] for name in (*figures, *others)}
+        if kept and [*kept] != [self._own]:
             for feature in self._features:
                 facts = _properties(feature)
                 for name, values in kept.items():
                     values.append(_plain(facts.get(name)))
-        if place is not None:
-            x, y = (_numbers(kept[name], name) for name in place)
-        elif texts is not None:
-            x, y = point_coordinates(np.array(kept[texts.name], dtype=object), texts)
-        else:
-            if self._other is not None:
-                raise not_points(self._other)
-            x, y = np.array(self._x), np.array(self._y)
-        return Columns(
-            x,
-            y,
-            None if user is None else codes(kept[user]),
-            None if weight is None else _numbers(kept[weight], weight),
-            None if time is None else times(_column(kept[time])),
-        )
+        yield 1.0, kept | {name: _numbers(kept[name], name) for name in figures}
+
+    def coordinates(self, batch: Mapping[str, Any], place: Sequence[str]) -> tuple[Floats, Floats]:
+        """Coordinates of the geometry, or of columns."""
+        if [*place] != [self._own]:
+            return super().coordinates(batch, place)
+        if self._other is not None:
+            raise self._other
+        return np.array(self._x), np.array(self._y)
+
+    def times(self, parts: list[Any]) -> NDArray[Any]:
+        """ISO dates as datetime64."""
+        import pandas
+
+        return times(np.asarray(pandas.Series(parts[0])))
 
     def _place(self, geometry: Any) -> tuple[float, float]:
         """Coordinates of a point, NaN for none; other shapes are remembered."""
         if geometry is None:
             return np.nan, np.nan
         try:
-            kind, within = geometry["type"], geometry.get("geometries")
-            if kind == "GeometryCollection" and len(within) < 2:
-                # Some programs write every point as a collection, or a MultiPoint, of one.
-                return self._place(within[0] if within else None)
-            if kind not in ("Point", "MultiPoint"):
-                self._other = self._other or str(kind)[:20]
-                return np.nan, np.nan
-            corner = geometry["coordinates"]
-            if kind == "MultiPoint" and corner:
-                if len(corner) > 1:
-                    self._other = self._other or kind
-                corner = corner[0]
-            return (float(corner[0]), float(corner[1])) if corner else (np.nan, np.nan)
-        except (TypeError, ValueError, KeyError, IndexError, OverflowError) as error:
+            if geometry["type"] == "Point":
+                corner = geometry["coordinates"]
+                return (float(corner[0]), float(corner[1])) if corner else (np.nan, np.nan)
+            if geometry["type"] not in ("MultiPoint", "GeometryCollection"):
+                raise not_points(str(geometry["type"])[:20])
+            (x,), (y,) = coordinates(np.array([shapely.geometry.shape(geometry)], dtype=object))
+            return x, y
+        except InputError as error:
+            # Columns may be chosen in its place.
+            self._other = self._other or error
+            return np.nan, np.nan
+        except _DAMAGED as error:
             raise damaged() from error
 
 
@@ -124,22 +129,12 @@ def _plain(value: Any) -> Any:
     return json.dumps(value) if isinstance(value, dict | list) else value
 
 
-def _column(values: list[Any]) -> np.ndarray:
-    import pandas
-
-    return np.asarray(pandas.Series(values))
-
-
 def _numbers(values: list[Any], name: str) -> np.ndarray:
     """Numbers, also those that are written as texts."""
     import pandas
 
     try:
-        plain = [_number(value) if isinstance(value, str) else value for value in values]
-    except ValueError as error:
+        plain = [number(value, ",") if isinstance(value, str) else value for value in values]
+    except NotANumber as error:
         raise not_numbers(name) from error
     return numbers(pandas.Series(plain, dtype=object), name)
-
-
-def _number(text: str) -> float:
-    return float(text) if text.strip() else np.nan

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,22 +11,23 @@ import numpy as np
 
 from explorer.errors import InputError
 from explorer.grid import containers, gdal
-from explorer.grid.geometry_columns import described
+from explorer.grid.geometry_columns import GeometryColumn, described
+from explorer.grid.geometry_values import sample
+from explorer.grid.layers import Layer, chosen, layers_of
+from explorer.grid.place_texts import refuse_shapes
+from explorer.grid.projection import as_crs
 from explorer.grid.table_folders import check_counted
 from explorer.grid.tables import read_table
 from explorer.points.sources.geojson import GeoJSONFile
 from explorer.points.sources.parquet import ParquetTable
-from explorer.points.sources.tables import ArrayTable, Source
+from explorer.points.sources.tables import MAX_ROWS, ArrayTable, Batches, Table, refuse_rows
 from explorer.points.sources.text import TextTable
-from explorer.points.sources.vector import GeoFrame, VectorFile
 
 # Two letters or more, so that a drive of Windows is not taken for one.
 _URL = re.compile(r"^([a-z][a-z0-9+.-]+:/|/vsi)", re.IGNORECASE)
 
 
-def open_source(
-    source: Any, name: str | None, max_rows: int, layer: str = ""
-) -> tuple[Source, str]:
+def open_source(source: Any, name: str | None, max_rows: int, layer: str = "") -> tuple[Table, str]:
     """Return the source opened for a look, and what to call it.
 
     Parameters
@@ -55,7 +56,7 @@ def open_source(
 
 def _open_path(
     source: str | Path, name: str | None, max_rows: int, layer: str
-) -> tuple[Source, str]:
+) -> tuple[Table, str]:
     if _URL.match(str(source)):
         raise InputError("Only files of this computer are read; download the file and give it.")
     path, behind = containers.split_layer(source)
@@ -78,11 +79,11 @@ def is_text(path: Path) -> bool:
         return False
 
 
-def _open_file(file: Path | bytes, suffix: str, max_rows: int, layer: str) -> Source:
+def _open_file(file: Path | bytes, suffix: str, max_rows: int, layer: str) -> Table:
     content = containers.recognised(file, suffix, layer)
     kind, file = content.kind, content.file
     if kind == containers.TEXT:
-        source: Source = TextTable(file, max_rows)
+        source: Table = TextTable(file, max_rows)
     elif kind == containers.PARQUET:
         if isinstance(file, Path):
             check_counted(file)
@@ -98,15 +99,15 @@ def _open_file(file: Path | bytes, suffix: str, max_rows: int, layer: str) -> So
     return source
 
 
-def _open_frame(source: Any, max_rows: int) -> Source:
+def _open_frame(source: Any, max_rows: int) -> Table:
     if isinstance(source, Mapping):
         return ArrayTable(source, max_rows)
     if type(source).__name__ == "GeoSeries" and hasattr(source, "to_frame"):
         source = source.to_frame("geometry")
-    if type(source).__name__ == "GeoDataFrame" and source.active_geometry_name is not None:
-        return GeoFrame(source, max_rows)
     if hasattr(source, "columns") and hasattr(source, "iloc"):
-        return ArrayTable({name: source[name] for name in source.columns}, max_rows)
+        name = getattr(source, "active_geometry_name", None)
+        column = None if name is None else GeometryColumn(str(name), "objects")
+        return ArrayTable({name: source[name] for name in source.columns}, max_rows, column)
     if hasattr(source, "__arrow_c_stream__"):
         import pyarrow as pa
 
@@ -125,3 +126,41 @@ def _open_frame(source: Any, max_rows: int) -> Source:
         f"Points cannot be read from {type(source).__name__}; give the path of a file "
         f"({containers.formats()}), a DataFrame or a pair of arrays."
     )
+
+
+class VectorFile(Table):
+    """A layer of GDAL or a table of SQLite, of which the header has been read."""
+
+    def __init__(self, content: containers.Content, max_rows: int = MAX_ROWS) -> None:
+        self._layers = layers_of(content)
+        self._layer, choice = chosen(self._layers, content.layer, _of_points)
+        refuse_rows(self._layer.rows, max_rows)
+        self.names = self._layer.fields
+        if self._layer.kind is not None:
+            refuse_shapes([self._layer.kind])
+            crs = as_crs(self._layer.crs) if self._layer.crs else None
+            self._place_at(GeometryColumn("geometry", "objects", crs))
+        else:
+            self._find(None)
+        #: What was chosen among several, for the curator's screen.
+        self.notes = (f"The layer {self._layer.name!r} was read.",) if choice else ()
+
+    def batches(self, figures: Sequence[str], others: Sequence[str]) -> Batches:
+        """Named columns, and the geometry."""
+        columns = dict.fromkeys([*figures, *others])
+        shape = self.column is not None and not self.column.found and self.column.name in columns
+        if shape:
+            del columns["geometry"]
+        yield 1.0, self._layers.read(self._layer, list(columns), shape)
+
+    def look(self, name: str) -> Any:
+        """Some values of a column of a table without geometry, or of one that may be the place."""
+        return sample(self._layers.read(self._layer, [name], geometry=False)[name])
+
+    def look_at_text(self, name: str) -> Any:
+        """Nothing: all of a layer is read to look at one of its columns."""
+        return np.empty(0)
+
+
+def _of_points(layer: Layer) -> bool:
+    return layer.kind is not None and layer.kind.split(" ")[0] in ("Point", "MultiPoint", "Unknown")

@@ -1,47 +1,51 @@
-"""Parquet and GeoParquet, read in batches into arrays of known length."""
+"""Parquet and GeoParquet, read in batches."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from numpy.typing import NDArray
 
 from explorer.errors import InputError
 from explorer.grid.gdal import check_fields
-from explorer.grid.geometry_values import floats, point_coordinates
 from explorer.grid.parquet import geometry_of, look_at, unreadable
 from explorer.points.columns import candidates
-from explorer.points.identity import codes
-from explorer.points.sources.tables import MAX_ROWS, Columns, Table, not_numbers, refuse_rows
+from explorer.points.sources.tables import MAX_ROWS, Batches, Table, refuse_rows
 
 #: Rows at a time: what a batch takes stays in the caches, 4 MB a column is too much.
 BATCH = 2**16
+_UNREADABLE = (pa.ArrowException, OSError, ValueError, KeyError)
 
 
 class ParquetTable(Table):
     """A Parquet file of which only the footer has been read.
 
     The number of rows and the types are checked first: a file of 300 kB can unpack to gigabytes.
+    ``file`` is a path, the content, or what opens it elsewhere than on this computer.
     """
 
-    def __init__(self, file: Path | bytes, max_rows: int = MAX_ROWS) -> None:
-        self._file = file
+    def __init__(
+        self,
+        file: Path | bytes | Callable[[], pa.NativeFile],
+        max_rows: int = MAX_ROWS,
+        name: str = "This file",
+        is_far: bool = False,
+    ) -> None:
+        self._file, self._name, self._is_far = file, name, is_far
         try:
             with self._open() as opened:
                 self._schema: pa.Schema = opened.schema_arrow
                 about = opened.metadata
-        except (pa.ArrowException, OSError, ValueError) as error:
-            raise unreadable("This file", error) from error
-        self._rows = int(about.num_rows)
-        refuse_rows(self._rows, max_rows)
+        except _UNREADABLE as error:
+            raise unreadable(name, error) from error
+        self.rows: int = int(about.num_rows)
+        refuse_rows(self.rows, max_rows)
         check_fields(len(self._schema.names))
-        self.names = tuple(str(name) for name in self._schema.names)
-        is_named = bool(candidates(self.names))
-        self._place_at(geometry_of(self._schema, about, is_named, self.look))
+        self.names = tuple(str(column) for column in self._schema.names)
+        self._place_at(geometry_of(self._schema, about, bool(candidates(self.names)), self.look))
 
     def look(self, name: str) -> pa.Array:
         """Some values of a column."""
@@ -49,63 +53,38 @@ class ParquetTable(Table):
             nested = pa.types.is_nested(self._schema.field(name).type)
             with self._open(None if nested else [name]) as opened:
                 return look_at(opened, name)
-        except (pa.ArrowException, OSError, ValueError, KeyError) as error:
-            raise unreadable("This file", error) from error
+        except _UNREADABLE as error:
+            raise unreadable(self._name, error) from error
 
-    def read(
-        self, place: tuple[str, str] | None, user: str | None, weight: str | None, time: str | None
-    ) -> Columns:
-        """Read named columns, or that of geometries, in small batches."""
-        x, y = np.empty(self._rows), np.empty(self._rows)
-        heavy = np.empty(self._rows) if weight is not None else None
-        users: list[pa.Array] = []
-        times: list[NDArray[Any]] = []
-        shape = self.column if place is None else None
-        where = [*place] if place is not None else [str(shape and shape.name)]
-        for name in (*(where if shape is None else ()), weight):
-            if name is not None:
-                self._refuse_text(name)
-        wanted = list(dict.fromkeys([*where, *(n for n in (user, weight, time) if n is not None)]))
-        start = 0
+    def look_at_text(self, name: str) -> pa.Array:
+        """As `look`; what is far away is not fetched twice."""
+        kind = self._schema.field(name).type
+        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+        is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+        return self.look(name) if is_text and not self._is_far else pa.nulls(0)
+
+    def batches(self, figures: Sequence[str], others: Sequence[str]) -> Batches:
+        """Named columns, long texts that are repeated as a dictionary."""
+        rows = 0
+        # Long names repeated in every row stay a dictionary and cannot fill the memory.
+        # So do shapes: a file of 38 kB can hold one of 3 MB in each of its rows.
+        nested = "" if self.column is None or self.column.repeated else self.column.name
+        wanted = list(dict.fromkeys([*figures, *others]))
+        long = [name for name in wanted if name not in (*figures, nested)]
         try:
-            # Long names repeated in every row stay a dictionary and cannot fill the memory.
-            # So do shapes: a file of 38 kB can hold one of 3 MB in each of its rows.
-            long = [name for name in (user, shape and shape.repeated) if name]
             with self._open(long) as opened:
                 for batch in opened.iter_batches(BATCH, columns=wanted):
-                    part = slice(start, start + batch.num_rows)
-                    start = part.stop
-                    if shape is not None:
-                        x[part], y[part] = point_coordinates(batch[shape.name], shape)
-                    else:
-                        x[part], y[part] = floats(batch[where[0]]), floats(batch[where[1]])
-                    if weight is not None and heavy is not None:
-                        heavy[part] = floats(batch[weight])
-                    if user is not None:
-                        users.append(batch[user])
-                    if time is not None:
-                        times.append(batch[time].to_numpy(zero_copy_only=False))
+                    rows += batch.num_rows
+                    if rows <= self.rows:
+                        yield rows / self.rows, {name: batch[name] for name in wanted}
         except InputError:
             raise
-        except (pa.ArrowException, OSError, ValueError, KeyError) as error:
-            raise unreadable("This file", error) from error
-        if start != self._rows:
-            raise unreadable("This file")
-        when = np.concatenate(times) if times else np.empty(0)
-        return Columns(
-            x,
-            y,
-            None if user is None else codes(pa.chunked_array(users or [pa.nulls(0)])),
-            heavy,
-            None if time is None else when,
-        )
+        except _UNREADABLE as error:
+            raise unreadable(self._name, error) from error
+        if rows != self.rows:
+            raise unreadable(self._name)
 
     def _open(self, dictionaries: list[str] | None = None) -> pq.ParquetFile:
-        file = pa.BufferReader(self._file) if isinstance(self._file, bytes) else self._file
+        file: Any = self._file() if callable(self._file) else self._file
+        file = pa.BufferReader(file) if isinstance(file, bytes) else file
         return pq.ParquetFile(file, read_dictionary=dictionaries)
-
-    def _refuse_text(self, name: str) -> None:
-        kind = self._schema.field(name).type
-        numeric = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
-        if not any(is_kind(kind) for is_kind in numeric):
-            raise not_numbers(name)

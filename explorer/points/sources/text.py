@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +14,10 @@ import pyarrow.csv as pc
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
-from explorer.grid.degrees import scaled
 from explorer.grid.delimited import BadRow, Delimited
 from explorer.grid.encodings import recoded
-from explorer.grid.geometry_values import floats, point_coordinates, sample
+from explorer.grid.geometry_values import sample
 from explorer.grid.table_values import NotANumber, advice_on, numbers
-from explorer.points.identity import codes
 from explorer.points.sources.tables import MAX_ROWS, Columns, Table, refuse_rows
 
 # Bytes that are parsed at a time, on all cores.
@@ -53,74 +51,27 @@ class TextTable(Delimited, Table):
 
     def first_rows(self, place: Sequence[str]) -> dict[str, pa.Array]:
         """The columns of a place in the first rows; empty where there are none."""
-        read = self.settled(
-            lambda: next(self.batches(place, None, None, block=FIRST_BYTES), None), whole=False
-        )
+        figures, others = ((), place) if len(place) == 1 else (place, ())
+        read = self.settled(lambda: next(self.batches(figures, others, FIRST_BYTES), None), False)
         return {} if read is None else read[1]
 
-    def coordinates(
-        self, batch: Mapping[str, pa.Array], place: Sequence[str]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Coordinates x, y of a batch of `batches`, from two columns or from one."""
-        if len(place) == 1 and self.column is not None:
-            return point_coordinates(batch[place[0]], self.column)
-        return scaled(place, *(floats(batch[name]) for name in place))
+    def read(self, *asked: Any, **named: Any) -> Columns:
+        """As of any table, with the way of quoting that reads all of it."""
+        return self.settled(lambda: super(TextTable, self).read(*asked, **named))
 
-    def read(
-        self, place: tuple[str, str] | None, user: str | None, weight: str | None, time: str | None
-    ) -> Columns:
-        """Read named columns; numbers as float64, everything else as text."""
-        assert place is not None or self.column is not None, "a text file is read by columns"
-        where = place or (self.column.name if self.column is not None else "",)
-
-        def parts() -> dict[str, list[pa.Array]]:
-            read: dict[str, list[pa.Array]] = {}
-            for _, batch in self.batches(where, user, weight, time):
-                for name, column in batch.items():
-                    read.setdefault(name, []).append(column)
-            return read
-
-        arrays = self.settled(parts)
-        figures = [name for name in (*(place or ()), weight) if name is not None]
-        texts = [name for name in (*(where if place is None else ()), user, time) if name]
-        kinds = dict.fromkeys(texts, pa.string()) | dict.fromkeys(figures, pa.float64())
-        columns = {name: _joined(arrays.pop(name, []), kind) for name, kind in kinds.items()}
-        if place is None and self.column is not None:
-            x, y = point_coordinates(columns[self.column.name], self.column)
-        else:
-            x, y = (columns[name] for name in where)
-        return Columns(
-            x,
-            y,
-            None if user is None else codes(columns[user]),
-            None if weight is None else columns[weight],
-            None if time is None else times(columns[time]),
-        )
+    def times(self, parts: list[Any]) -> NDArray[Any]:
+        """ISO dates as datetime64."""
+        return times(super().times(parts))
 
     def batches(
-        self,
-        place: Sequence[str],
-        user: str | None,
-        weight: str | None,
-        time: str | None = None,
-        block: int | None = None,
+        self, figures: Sequence[str], others: Sequence[str], block: int | None = None
     ) -> Iterator[tuple[float, dict[str, pa.Array]]]:
         """Named columns block by block, numbers as float64 and everything else as text.
 
-        Yields the fraction of the file that has been read and the columns. It goes through the file
-        once, with one way of quoting (`settled` tries others), ``block`` bytes at a time.
-
-        Raises
-        ------
-        BadRow
-            For a line that is no record of this table, and for one without a number where there
-            should be one.
-        InputError
-            For columns that are there twice.
+        It goes through the file once, with one way of quoting, ``block`` bytes at a time. Raises
+        `BadRow` for a line that is no record, or has no number where one should be, see `settled`.
         """
-        in_one = place if len(place) == 1 else ()
-        figures = [name for name in (*(() if in_one else place), weight) if name is not None]
-        texts = [name for name in (*in_one, user, time) if name is not None]
+        figures, texts = list(figures), list(others)
         for name in (*figures, *texts):
             if self.names.count(name) > 1:
                 raise InputError(f"Two columns have the name {name!r}; rename one of them.")
@@ -235,15 +186,10 @@ def _unwrapped(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return compute.if_else(wrapped, compute.replace_substring(inner, '""', '"'), column)
 
 
-def _joined(parts: list[pa.Array], kind: pa.DataType) -> NDArray[Any]:
-    return np.asarray(pa.chunked_array(parts, type=kind).to_numpy())
-
-
 def times(values: NDArray[Any]) -> NDArray[Any]:
     """Return ISO dates as datetime64 and anything else as the text it was."""
-    if len(values) and not _DATE.match(str(values[0])):
-        return values
     try:
-        return values.astype("datetime64[ms]")
+        is_date = not len(values) or _DATE.match(str(values[0]))
+        return values.astype("datetime64[ms]") if is_date else values
     except (TypeError, ValueError):
         return values

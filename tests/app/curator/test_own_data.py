@@ -195,7 +195,7 @@ def test_metres_are_read_once_their_crs_is_named() -> None:
     metres = csv(pd.DataFrame({"x": x, "y": y}))
     visit = Visit()
     visit.load(metres)
-    assert "crs='EPSG:27700'" in visit.said.pop()
+    assert "“EPSG:27700” in “CRS”" in visit.said.pop()
     assert visit.form.crs.visible
     for typed in ("/etc/passwd", "EPSG:1"):
         visit.form.crs.value = typed
@@ -209,7 +209,7 @@ def test_metres_are_read_once_their_crs_is_named() -> None:
         assert grid.count(own.points).total == grid.count(read_points(PLACES)).total > 400
     # Degrees are not taken for metres.
     visit.load(csv())
-    assert "leave out crs=..." in visit.said.pop()
+    assert "leave out the field “CRS”" in visit.said.pop()
 
 
 def test_one_of_several_layers_is_asked_for(tmp_path) -> None:

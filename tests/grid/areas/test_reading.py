@@ -1,7 +1,11 @@
 """Tables of areas: every kind of file, what is mended and said, what is refused."""
 
+import sqlite3
+from contextlib import closing
+
 import geopandas
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -161,13 +165,26 @@ def test_a_distance_is_metres(nearest):
     ("a.gpkg", b"SQLite format 3\0" + b"x" * 200, "could not be read"),
     ("a.parquet", b"PAR1 and no more", "could not be read as areas"),
     ("a.geojson", b'{"type": "FeatureCollection", "features": [', "could not be read"),
-    ("a.csv", b"name,x\na,1\n", "could not be read as areas"),
+    ("a.csv", b"name,x\na,1\n", "a table without a geometry"),
     ("a.shp", b"", "is empty"),
 ])  # fmt: skip
 def test_a_file_that_is_none_is_refused(tmp_path, name, content, said):
     path = tmp_path / name
     path.write_bytes(content)
     refuses(said, Areas.read, path, "name")
+
+
+@pytest.mark.parametrize("ending", ["csv", "sqlite"])
+def test_shapes_may_be_texts_of_a_table(tmp_path, ending):
+    table = pd.DataFrame({"name": FRAME["name"], "the_geom": FRAME.to_wkt()["geometry"]})
+    path = tmp_path / f"areas.{ending}"
+    if ending == "csv":
+        table.to_csv(path, index=False)
+    else:
+        with closing(sqlite3.connect(path)) as opened:
+            table.to_sql("areas", opened, index=False)
+    read = Areas.read(path, "name", crs=FRAME.crs)
+    assert read.key == Areas.read(FRAME, "name").key
 
 
 def test_parquet_without_a_geometry_and_with_too_much_text(tmp_path):

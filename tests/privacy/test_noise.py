@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from explorer.privacy.audit.distributions import laplace_p_value
+from explorer.privacy.audit.distributions import laplace_p_value, selection_p_value
 from explorer.privacy.noise import (
     PreviewNoise,
     ReleaseNoise,
@@ -125,3 +125,12 @@ def test_opendp_itself_confirms_the_budget():
         epsilon = units / 1e12
         assert _opendp_laplace(sensitivity, units).map(sensitivity) <= epsilon * (1 + 1e-15)
         assert _opendp_lowest(sensitivity, units).map(sensitivity) <= epsilon * (1 + 1e-15)
+
+
+@pytest.mark.statistical
+def test_both_selections_follow_permute_and_flip():
+    costs, n, epsilon = np.array([5, 1, 9, 100]), 6000, 0.1
+    units, offsets = np.full(n, to_units(epsilon)), np.arange(n + 1) * 4
+    for source in (PreviewNoise(3), ReleaseNoise()):
+        chosen = source.lowest(np.tile(costs, n), offsets, 1, units, KEYS[:n], "test")
+        assert selection_p_value(chosen, costs, epsilon) > 1e-6

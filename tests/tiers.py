@@ -203,16 +203,21 @@ class Run:
         """Keep the durations, and what is to come first the next time."""
         if hasattr(self._config, "workerinput") or self._tier is None:
             return
-        if self._config.cache is not None:
+        if self._cache is not None:
             ran = {name.partition("::")[0] for name in self._measured}
             late = [*(set(self._late_before()) - ran), *self._not_begun]
-            self._config.cache.set(_CACHED, sorted({*late}))
+            self._cache.set(_CACHED, sorted({*late}))
         if self._config.getoption("--keep-durations"):
             keep_durations(self._measured)
 
     def _late_before(self) -> list[str]:
         """Files that earlier runs had no time for."""
-        return [] if self._config.cache is None else self._config.cache.get(_CACHED, [])
+        return [] if self._cache is None else self._cache.get(_CACHED, [])
+
+    @property
+    def _cache(self) -> pytest.Cache | None:
+        # It is not there with "-p no:cacheprovider".
+        return getattr(self._config, "cache", None)
 
 
 def _function(item: pytest.Item) -> str:

@@ -110,7 +110,8 @@ class Table:
         figures = [name for name in (*(place or ()), weight) if name is not None]
         others = [name for name in (*(() if place else where), user, time) if name is not None]
         # Filled while what was read is in the caches, where it is known how long they are.
-        x, y, records = ([] if self.rows is None else np.empty(self.rows) for _ in range(3))
+        columns: Any = [[] if self.rows is None else np.empty(self.rows) for _ in range(3)]
+        x, y, records = columns
         whose, when, start = list[Any](), list[Any](), 0
         for _, batch in self.batches(figures, others):
             east, north = self.coordinates(batch, where)

@@ -25,10 +25,10 @@ from explorer.app import compat
 from explorer.app import pages as registry
 from explorer.app.kit.reach import Reach
 from explorer.app.pages import Page
-from explorer.app.work import faults, limits
+from explorer.app.work import limits
 from explorer.app.work.access import HEADERS, Access, Admission, health
-from explorer.app.work.addresses import own_name
 from explorer.app.work.content import Contents
+from explorer.app.work.document import own_name
 from explorer.app.work.passwords import read_passwords
 from explorer.errors import InputError
 from explorer.grid.apart.limits import SUPPORTED
@@ -163,7 +163,7 @@ def _prepare_process() -> None:
     pn.config.inline = True
     # Nor is the browser asked about its owner: time zone, language, whether a program steers it.
     pn.config.browser_info = False
-    faults.write_briefly()
+    limits.log_visitors_briefly()
     # A browser sends a model whole that it got with a change: no fault, and no line in the log.
     warnings.filterwarnings("ignore", "reference already known", BokehUserWarning)
 

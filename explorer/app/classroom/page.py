@@ -14,7 +14,7 @@ from explorer.app.classroom.projector import ProjectorView
 from explorer.app.classroom.teacher import TeacherView
 from explorer.app.classroom.teaching import Teachers
 from explorer.app.kit import ui
-from explorer.app.kit.cookie import Cookie
+from explorer.app.kit.browser import Cookie
 from explorer.app.kit.html import put
 from explorer.app.kit.labels import BADGE
 from explorer.app.kit.later import when_loaded
@@ -23,7 +23,7 @@ from explorer.app.kit.page import AppPage
 from explorer.app.kit.prose import column, pane
 from explorer.app.kit.reach import Reach
 from explorer.app.kit.words import words
-from explorer.app.work.addresses import own_address
+from explorer.app.work.document import own_address
 from explorer.cities import catalogue as cities
 from explorer.errors import InputError
 from explorer.teaching.classroom import ClassRoom

@@ -17,7 +17,7 @@ from explorer.app.kit.message import MessageArea
 from explorer.app.kit.prose import column, pane
 from explorer.app.kit.words import words
 from explorer.app.work.job import Job
-from explorer.app.work.polling import Pulse
+from explorer.app.work.timing import Throttle
 from explorer.errors import InputError
 from explorer.teaching.classroom import ClassRoom
 from explorer.teaching.codes import spaced
@@ -103,7 +103,7 @@ class ParticipantView:
         )
         self.view = column(pane(head), self._waiting, self.result.question, self._drawing, found)
         self.job = Job(_draw, self._publish, message.refuse, take=self._take, slow=self._slow)
-        self._pulse = Pulse(self.show, GAP)
+        self._pulse = Throttle(self.show, GAP)
         self.number = room.enter(self._pulse, token=token)
         self.show()
 

@@ -13,7 +13,7 @@ from explorer.app.classroom.teacher import address_of
 from explorer.app.kit.html import put
 from explorer.app.kit.prose import chart_pane, column
 from explorer.app.kit.reach import qr_code
-from explorer.app.work.polling import Pulse
+from explorer.app.work.timing import Throttle
 from explorer.teaching.classroom import ClassRoom, Snapshot
 from explorer.teaching.codes import spaced
 from explorer.views.teaching.pooled import Bars, PooledChart, pooled_legend
@@ -72,7 +72,7 @@ class ProjectorView:
                 margin=0,
             )
         )
-        self._pulse = Pulse(self.show, GAP)
+        self._pulse = Throttle(self.show, GAP)
         self._number = room.project(self._pulse)
         self.show()
 

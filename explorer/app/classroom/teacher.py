@@ -22,8 +22,8 @@ from explorer.app.kit.message import MessageArea
 from explorer.app.kit.prose import column, pane
 from explorer.app.kit.reach import qr_code
 from explorer.app.kit.words import words
-from explorer.app.work.background import Background
-from explorer.app.work.polling import Pulse
+from explorer.app.work.job import Background
+from explorer.app.work.timing import Throttle
 from explorer.errors import InputError
 from explorer.teaching.answers_file import answers_csv
 from explorer.teaching.classroom import ClassRoom
@@ -128,7 +128,7 @@ class TeacherView:
             margin=0,
         )
         self.view = column(class_pane(_invitation(room, base, why_not)), self.present, body)
-        self._pulse = Pulse(self.show, GAP)
+        self._pulse = Throttle(self.show, GAP)
         self._number = room.enter(self._pulse, teacher=True)
         self._choose_city(city)
         self.show()

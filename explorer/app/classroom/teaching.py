@@ -10,7 +10,7 @@ import hmac
 import secrets
 from dataclasses import dataclass, field
 
-from explorer.app.work.addresses import own_name
+from explorer.app.work.document import own_name
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from explorer.app.kit.later import when_loaded
 from explorer.app.kit.map_parts import nothing
 from explorer.app.state.compare import FOUR, CompareState
 from explorer.app.work.job import Job, give_up_late
-from explorer.app.work.movement import Movement
+from explorer.app.work.timing import Movement
 from explorer.errors import InputError
 from explorer.grid.range_queries import Queries
 from explorer.views.viewport import Viewport

@@ -24,7 +24,7 @@ from explorer.app.curator.underway import Booking, Underway
 from explorer.app.kit.words import words
 from explorer.app.work.job import UNEXPECTED, Run, give_up_late
 from explorer.app.work.job import Job as Work
-from explorer.app.work.movement import Movement
+from explorer.app.work.timing import Movement
 from explorer.errors import InputError
 from explorer.privacy.drawn import Drawn, DrawnReleases
 from explorer.privacy.ledger import Ledger

@@ -29,9 +29,9 @@ from explorer.app.kit.labels import BADGE
 from explorer.app.kit.navigation import Link
 from explorer.app.kit.page import AppPage
 from explorer.app.state.choices import PlaceState
-from explorer.app.work.background import Background
 from explorer.app.work.compiling import COMPILING, AfterCompiling, is_compiled
 from explorer.app.work.document import soon
+from explorer.app.work.job import Background
 from explorer.cities import catalogue as cities
 from explorer.errors import InputError
 from explorer.grid.countable import unread_users

@@ -10,7 +10,7 @@ from explorer.app.curator.parts import PageParts
 from explorer.app.kit import ui
 from explorer.app.kit.theme import SPOKEN_LABEL
 from explorer.app.work.job import Job
-from explorer.app.work.player import PACES, Player
+from explorer.app.work.timing import PACES, Player
 from explorer.errors import InputError
 
 Found = TypeVar("Found")

@@ -8,10 +8,9 @@ from typing import Any
 
 from explorer.app.boxes.rectangles import Rectangles
 from explorer.app.curator.start import Opening
+from explorer.app.kit.browser import Remembered, Tab
 from explorer.app.kit.message import MessageArea
 from explorer.app.kit.navigation import Link
-from explorer.app.kit.remembered import Remembered
-from explorer.app.kit.tab import Tab
 from explorer.errors import InputError
 
 

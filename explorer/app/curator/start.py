@@ -10,9 +10,9 @@ from urllib.parse import urlencode
 import panel as pn
 
 from explorer.app.boxes.rectangles import Rectangles
+from explorer.app.kit.browser import LEFT, SHARED
+from explorer.app.kit.browser import OWN as OWN_LINK
 from explorer.app.kit.navigation import Link
-from explorer.app.kit.tab import LEFT, SHARED
-from explorer.app.kit.tab import OWN as OWN_LINK
 from explorer.cities.catalogue import cities
 from explorer.cities.countries import countries
 from explorer.cities.trip_sets import known_bound, known_places, trip_sets

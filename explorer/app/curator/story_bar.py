@@ -11,12 +11,11 @@ import panel as pn
 from explorer.app.curator.start import ARGUMENT, LESSON_STEP, argument, of_lesson, way_to
 from explorer.app.curator.story_shelf import SHELF
 from explorer.app.kit import ui
-from explorer.app.kit.browser import Browser
+from explorer.app.kit.browser import MAKING, Browser
 from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.later import when_loaded
 from explorer.app.kit.message import MessageArea
 from explorer.app.kit.navigation import Link
-from explorer.app.kit.tab import MAKING
 from explorer.errors import InputError
 from explorer.scenario import Scenario, Story
 from explorer.views.markup import safe_text

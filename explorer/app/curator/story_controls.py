@@ -13,9 +13,8 @@ from explorer.app.curator.parameters import help_pane
 from explorer.app.curator.story_bar import StoryBar
 from explorer.app.curator.story_shelf import SHELF
 from explorer.app.kit import ui
-from explorer.app.kit.browser import Browser
+from explorer.app.kit.browser import MAKING, Browser
 from explorer.app.kit.html import html_pane, put
-from explorer.app.kit.tab import MAKING
 from explorer.app.kit.words import words
 from explorer.errors import InputError
 from explorer.scenario import Scenario, Step, Story

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from explorer.app.curator.start import OWN, Opening, present
-from explorer.app.kit.tab import Tab
+from explorer.app.kit.browser import Tab
 from explorer.errors import InputError
 from explorer.scenario import SHARING, Scenario, given_back
 

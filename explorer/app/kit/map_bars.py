@@ -5,37 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from explorer.app.kit import static
 from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.theme import SMALL
 
 #: Pixels of a map's width below which it has no space for a bar, which then is below it, and
 #: below which a bar has no space for its note.
 LEAST, NOTED = 240, 330
-# At the right: a scale bar, which takes up to 30 % of the width, is at the left. The ground is
-# dark or light as that of the map, whatever the theme and the paper are.
-_CSS = f"""
-:host {{ position: absolute !important; right: 6px; bottom: 6px; z-index: 1;
-  width: min(21em, 70% - 36px) !important; font-size: {SMALL}; pointer-events: none; }}
-.bar {{ background: rgba(12, 17, 23, .86); color: #e8eef5; border-radius: 3px;
-  padding: 3px 8px 2px; line-height: 1.3; print-color-adjust: exact; }}
-.bar.light {{ background: rgba(247, 249, 251, .9); color: #111a24;
-  box-shadow: 0 0 0 1px rgba(17, 26, 36, .18); }}
-.bar.light .gradient {{ box-shadow: 0 0 0 1px rgba(17, 26, 36, .35); }}
-.bar small {{ font-size: inherit; opacity: .85; white-space: normal; }}
-.bar .gradient {{ height: 8px; margin: 3px 0 1px; border-radius: 1px;
-  box-shadow: 0 0 0 1px rgba(232, 238, 245, .3); }}
-.bar .ticks {{ position: relative; height: 1.3em; font-variant-numeric: tabular-nums; }}
-.bar .ticks span {{ position: absolute; transform: translateX(-50%); white-space: nowrap; }}
-.bar .ticks .start {{ transform: none; }}
-.bar .ticks .end {{ transform: translateX(-100%); }}
-:host(.apart) {{ left: 6px; width: auto !important; }}
-.apart {{ display: flex; justify-content: space-between; align-items: end; gap: 12px; }}
-.apart .bar {{ flex: 0 1 21em; min-width: 0; }}
-.apart .bar:first-child {{ margin-bottom: 50px; }}
-@container (max-width: {NOTED}px) {{ .bar small, .bar .more {{ display: none; }} }}
-@container (max-width: {LEAST}px) {{
-  :host {{ position: static !important; width: 100% !important; margin-top: 4px; }} }}
-"""
+_CSS = static.fill("map_bars.css", SMALL=SMALL, LEAST=LEAST, NOTED=NOTED)
 #: Of the type of a bar: pixels in the narrowest window, pixels of a map's width there, and by how
 #: much wider a map is whose type is a pixel larger; how much larger type is for a room.
 _EM, _USUAL, _PER_PIXEL, _WIDE = 12.0, 450.0, 250.0, 1.35

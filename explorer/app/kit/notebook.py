@@ -33,6 +33,7 @@ from panel.io.resources import CDN_DIST, DIST_DIR
 from panel.models.esm import ReactComponent
 from pyviz_comms import Comm
 
+from explorer.app.kit import static
 from explorer.app.kit.words import words
 
 Bundle = tuple[dict[str, Any], dict[str, Any]]
@@ -48,71 +49,6 @@ _SHEET = re.compile(re.escape(CDN_DIST) + r"([\w./-]+\.css)(?:\?v=[\w.]+)?")
 _LOADS = "load_or_wait"
 #: What a component loads in place of its own copy of the script; Panel takes its default export.
 _LOADER = "const whole = await globalThis.__explorer_scripts[%s];\nexport default whole.default;"
-_SCRIPT = """<script type="text/javascript">
-(() => {
-  const held = globalThis.__explorer_scripts ??= {}
-  for (const [name, source] of Object.entries(%s)) {
-    held[name] ??= import(URL.createObjectURL(new Blob([source], {type: "text/javascript"})))
-  }
-})()
-</script>
-"""
-_POSTER = """<div id="poster-%(id)s">%(poster)s<p class="sign"><b>%(saved)s</b></p></div>
-<script type="text/javascript">
-(() => {
-  const [id, target, scripts, saved] = %(names)s
-  const place = document.getElementById("poster-" + id)
-  if (!place) return
-  const sign = place.querySelector(".sign")
-  sign.textContent = "Waiting for the kernel."
-  const silent = setTimeout(() => { sign.innerHTML = "<b>" + saved + "</b>" }, 2000)
-  const run = (code, into) => {
-    const script = document.createElement("script")
-    script.textContent = code
-    into.replaceWith(script)
-  }
-  const show = (message) => {
-    clearTimeout(silent)
-    // BokehJS may still be loading.
-    if (!window.Bokeh?.Panel) return setTimeout(show, 100, message)
-    place.innerHTML = message.content.data.html
-    // Scripts that are put in as text do not run.
-    for (const script of place.querySelectorAll("script")) run(script.textContent, script)
-    built()
-  }
-  // What the kernel sends before the page is built would be lost.
-  const built = () => {
-    const root = place.querySelector("[data-root-id]")
-    if (!root) return
-    if (root.children.length) comm.send({})
-    else if (place.isConnected) setTimeout(built, 100)
-  }
-  const loaded = globalThis.__explorer_loaded ??= {}
-  const load = (message) => {
-    if (loaded[scripts]) return
-    loaded[scripts] = true
-    run(message.content.data.script, document.head.appendChild(document.createElement("i")))
-  }
-  let tries = 0, comm
-  const ask = () => {
-    const viz = window.PyViz
-    const known = viz?.comm_manager && (
-      viz.kernels?.[id] || window.comm_manager || window.Jupyter?.notebook?.kernel
-      || typeof google !== "undefined"
-    )
-    if (!known) return ++tries < 100 && setTimeout(ask, 100)
-    const fetch = (name, use) => {
-      // Every view of the output asks for itself.
-      delete viz.comms[name]
-      return viz.comm_manager.get_client_comm(id, name, use)
-    }
-    if (scripts && !loaded[scripts]) fetch(scripts, load)
-    comm = fetch(target, show)
-  }
-  ask()
-})()
-</script>
-"""
 
 
 def kernel() -> Any:
@@ -237,7 +173,7 @@ class Output(pn.Column):
         return bundle, about
 
     def _scripts(self) -> str:
-        return _SCRIPT % _in_html(self._sources) if self._sources else ""
+        return static.fill("scripts.html", sources=_in_html(self._sources)) if self._sources else ""
 
 
 class _ToBrowsers(Comm):
@@ -338,7 +274,7 @@ def shown(page: Any, poster: str | None, scripts: str = "") -> Bundle:
     target = f"explorer-page-{name}"
     _answer(target, output.answer)
     names = _in_html([name, target, scripts, WORDS["Saved"]])
-    text = _POSTER % {"id": name, "poster": poster, "saved": WORDS["Saved"], "names": names}
+    text = static.fill("poster.html", id=name, poster=poster, saved=WORDS["Saved"], names=names)
     return {"text/html": text, EXEC_MIME: ""}, about
 
 

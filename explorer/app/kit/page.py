@@ -9,19 +9,16 @@ from typing import Any, ClassVar, Self
 import panel as pn
 
 from explorer.app.compat import apply as apply_cures
-from explorer.app.kit import cell, notebook, paper, ui
+from explorer.app.kit import cell, notebook, ui
+from explorer.app.kit.browser import Remembered, Tab, carry_links, remembered_by_browser
 from explorer.app.kit.html import put
 from explorer.app.kit.later import when_loaded
 from explorer.app.kit.message import MessageArea
 from explorer.app.kit.navigation import Link, header
-from explorer.app.kit.remembered import COOKIE, Remembered, read
-from explorer.app.kit.tab import Tab, lead
-from explorer.app.kit.theme import THEME, TITLE_TOUCH, first_paint
+from explorer.app.kit.theme import FRAME, THEME, first_paint
 from explorer.errors import InputError
 from explorer.grid.values import shown
 from explorer.views import tooltips
-
-_THEME = paper.printable(THEME)
 
 
 class AppPage(pn.viewable.Viewer):
@@ -117,8 +114,7 @@ class AppPage(pn.viewable.Viewer):
     def page(self) -> ui.Page:
         """The page with bar, drawer and theme toggle."""
         self.message.over_window()
-        paper.prepare()
-        lead(self.KEY, self.links)
+        carry_links(self.KEY, self.links)
         self._header = header(self.KEY, self.links, self.phone, self.BADGE, self.signed_in)
         drawer: dict[str, Any] = {}
         if self.sidebar:
@@ -170,7 +166,7 @@ class AppPage(pn.viewable.Viewer):
     def __panel__(self) -> Any:
         shown = cell.laid_out(self.sidebar if self.controls else [], self.body, self.height)
         # Widgets take their looks from what is around them: a cell has no page there.
-        return ui.themed(shown, _THEME)
+        return ui.themed(shown, THEME)
 
 
 def _on_phone() -> bool:
@@ -182,8 +178,7 @@ def starts_dark() -> bool:
     asked = pn.state.session_args.get("theme", [b""])[0]
     if asked in (b"default", b"light", b"dark"):
         return bool(asked == b"dark")
-    sent = pn.state.cookies.get(COOKIE, "")
-    return read(sent if isinstance(sent, str) else "").get("theme") != "light"
+    return remembered_by_browser().get("theme") != "light"
 
 
 def empty_page(
@@ -207,8 +202,8 @@ def empty_page(
     short = next((link.title for link in links if link.key == key), title)
     return ui.Page(
         title=short if _on_phone() else title,
-        theme_config=_THEME,
+        theme_config=THEME,
         dark_theme=dark,
         raw_css=[first_paint(dark, title, drawer, maps), tooltips.CSS],
-        sx={**paper.FRAME, **TITLE_TOUCH},
+        sx=FRAME,
     )

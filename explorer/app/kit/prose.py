@@ -7,42 +7,11 @@ from typing import Any
 
 import panel as pn
 
+from explorer.app.kit import static
 from explorer.app.kit.html import html_pane
-from explorer.app.kit.paper import CHART_CSS
+from explorer.app.kit.theme import CHART_CSS
 
-LEARN_CSS = """
-.prose { font-size: 14.5px; line-height: 21px; max-width: 76ch; overflow-wrap: anywhere; }
-.prose p { font-size: inherit; line-height: inherit; margin: 0 0 8px; }
-.prose ol, .prose ul { margin: 0 0 8px; padding-left: 22px; }
-.prose li { margin: 0 0 6px; }
-.prose li p { margin: 0; }
-.prose code { font-size: 13px; padding: 1px 4px; border-radius: 3px;
-  background: rgba(128, 140, 152, .2); }
-.prose pre { overflow-x: auto; }
-.prose a, .finding a { color: inherit; text-decoration: underline; }
-.prose table { border-collapse: collapse; margin: 0 0 8px; }
-.prose th, .prose td { padding: 3px 12px 3px 0; text-align: left;
-  border-bottom: 1px solid rgba(128, 140, 152, .35); }
-.kicker { font-size: 13px; line-height: 18px; opacity: .78; margin: 0; }
-.about { font-size: 13px; line-height: 18px; opacity: .82; margin: 0 0 14px; max-width: 110ch; }
-h3 { margin: 0 0 3px; }
-h2.lesson { font-size: 22px; line-height: 28px; }
-.goal { font-size: 15px; line-height: 22px; max-width: 90ch; }
-.finding { font-size: 15px; line-height: 22px; max-width: 100ch; }
-.finding b { font-variant-numeric: tabular-nums; }
-.numbers thead th, .numbers th:first-child { white-space: normal; vertical-align: bottom; }
-.legend { display: flex; flex-wrap: wrap; gap: 2px 18px; list-style: none; padding: 0;
-  margin: 4px 0; font-size: 13px; line-height: 20px; }
-.legend svg { vertical-align: -1px; margin-right: 6px; }
-.answer { border-left: 4px solid #3aa58a; background: rgba(58, 165, 138, .12);
-  padding: 10px 14px; border-radius: 3px; }
-.spent { margin: 2px 0 6px; }
-.spent .row { display: grid; grid-template-columns: minmax(120px, 190px) 1fr; gap: 4px 12px;
-  align-items: center; font-size: 13px; line-height: 20px; margin: 2px 0; }
-.spent .rail { display: flex; gap: 1px; height: 12px; }
-.spent .rail i { display: block; height: 100%; min-width: 1px; background: #3b8fd6; }
-.spent .row.kept .rail i { background: #e08a2e; }
-"""
+LEARN_CSS = static.read("lessons.css")
 
 
 def pane(text: str = "", margin: Any = 0, **params: Any) -> Any:

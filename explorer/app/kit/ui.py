@@ -10,13 +10,10 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 
+from explorer.app.kit import static
 from explorer.app.kit.attempts import Attempts
 from explorer.app.kit.echoes import Led, LedText, without_echoes
-from explorer.app.kit.late_values import show_late_values
 from explorer.app.kit.later import after
-from explorer.app.kit.menu_roles import mend_menus
-from explorer.app.kit.phone import close_drawer_when_narrow
-from explorer.app.kit.skip_link import skip_link
 from explorer.errors import InputError
 from explorer.views.markup import safe_text
 
@@ -228,19 +225,7 @@ def themed(view: Any, theme: Mapping[str, Any]) -> Any:
 SESSION_HEADER = "Explorer-Session"
 #: A page whose first script asks for its content, which is made while the others are read. The
 #: code of the widgets is read meanwhile, too, and WebGL, which no map uses, is not.
-_TEMPLATE = """{% extends base %}
-{% block preamble %}{{ super() }}
-{% if bundle %}<link rel="preload" as="fetch" crossorigin href="{{ bundle }}">{% endif %}
-{% if session_id %}<script>
-fetch(location.pathname.replace(/\\/$/, "") + "/ws", {headers: {"HEADER": "{{ session_id }}"}})
-  .catch(() => {})
-</script>{% endif %}
-{% endblock %}
-{% block js_resources %}
-{% for line in (bokeh_js or "").splitlines() if "/bokeh-gl." not in line %}{{ line }}
-{% endfor %}
-{% if bundle %}<script>importShim("{{ bundle }}")</script>{% endif %}
-{% endblock %}""".replace("HEADER", SESSION_HEADER)
+_TEMPLATE = static.read("page.html").replace("HEADER", SESSION_HEADER)
 
 
 class Page(pmui.Page):
@@ -266,16 +251,12 @@ class Page(pmui.Page):
 
     def fill(self, main: Sequence[Any], sidebar: Sequence[Any] = (), **settings: Any) -> Page:
         """The page with its content, and other ``settings``; before it is shown."""
-        skip_link()
-        mend_menus()
-        show_late_values()
+        static.when_ready("page.js")
         # Every layout is limited to its parent's height, and that one to the window's: on a phone
         # the rest of the page would lie over the second map. Without a limit the page scrolls.
         for part in main:
             part.styles = {**part.styles, "max-height": "none"}
         self.param.update(main=[*main], sidebar=[*sidebar], **settings)
-        if self.sidebar and self.sidebar_open:
-            close_drawer_when_narrow()
         return self
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 
-from explorer.app.kit.storage import Storage
+from explorer.app.kit.browser import Storage
 from explorer.teaching import Lesson
 
 #: The step of a lesson whose answer was read.

@@ -11,9 +11,8 @@ from explorer.app.curator.start import way_to
 from explorer.app.curator.story_bar import StoryBar
 from explorer.app.curator.story_controls import StoryControls
 from explorer.app.kit import ui
-from explorer.app.kit.browser import Browser
+from explorer.app.kit.browser import Browser, Remembered
 from explorer.app.kit.navigation import Link
-from explorer.app.kit.remembered import Remembered
 from explorer.scenario import Scenario, Story
 
 

@@ -18,8 +18,8 @@ from explorer.app.kit.words import words
 from explorer.app.publish.answers import AnswersForm
 from explorer.app.publish.making import Folder, make, read_boxes
 from explorer.app.publish.statement import as_html
-from explorer.app.work.background import Background
 from explorer.app.work.foreign import Foreign
+from explorer.app.work.job import Background
 from explorer.errors import InputError
 from explorer.privacy.drawn import Drawn, DrawnReleases
 from explorer.privacy.ledger import Ledger

@@ -18,8 +18,8 @@ from tornado.httputil import HTTPMessageDelegate, HTTPServerRequest
 from tornado.routing import AnyMatches, Router, Rule
 from tornado.web import Application, ErrorHandler, RequestHandler
 
-from explorer.app.work.addresses import asked_by
 from explorer.app.work.content import WEBSOCKET, After, Asked, Contents, session_of
+from explorer.app.work.document import of_request
 from explorer.app.work.passwords import Passwords
 from explorer.app.work.sign_in import SignIn
 from explorer.serving.addresses import address_of
@@ -166,7 +166,7 @@ class Access(Router):
         """The address of each visitor whose page has content."""
         sessions = self._server.get_sessions()
         there = [each.document for each in sessions if not self._contents.waits(each.id)]
-        return [str(asked_by(document, "remote_ip") or "") for document in there]
+        return [str(of_request(document, "remote_ip") or "") for document in there]
 
 
 def _opens_websocket(request: HTTPServerRequest) -> bool:

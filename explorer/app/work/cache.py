@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 Thing = TypeVar("Thing")
 
@@ -35,16 +35,13 @@ class Shelf(Generic[Thing]):
 
     def get(self, key: Hashable, make: Callable[[], Thing]) -> Thing:
         """The thing called ``key``, or ``make()`` if it is not here; what that raises is raised."""
-        with self._lock:
-            making = self._making.setdefault(key, threading.Lock())
-        with making:
-            with self._lock:
-                if key in self._things:
-                    self._things.move_to_end(key)
-                    return self._things[key]
-            thing = make()
+        with self._making.setdefault(key, threading.Lock()):
+            thing: Any = self._things.get(key, self)
+            if thing is self:
+                thing = make()
             with self._lock:
                 self._things[key] = thing
+                self._things.move_to_end(key)
                 while len(self._things) > self._most:
                     self._things.popitem(last=False)
             return thing

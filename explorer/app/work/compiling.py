@@ -8,14 +8,11 @@ import sys
 import threading
 from collections import defaultdict
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from typing import Generic, TypeVar
+from typing import Any
 
 from explorer.app.work.job import patient
 from explorer.compiled_code import PACKAGE, is_prepared
-
-Result = TypeVar("Result")
 
 COMPILING = (
     "Compiling what this page computes with: once after each installation or update, about half a "
@@ -24,9 +21,10 @@ COMPILING = (
 #: Pages that are known to be compiled, by their keys.
 COMPILED: set[str] = set()
 _locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+_waiting = cache(lambda: patient(4, "compiling"))
 
 
-class AfterCompiling(Generic[Result]):
+class AfterCompiling:
     """Work that is done once the kernels of a page are compiled, as the question of a `Job`.
 
     Parameters
@@ -35,23 +33,15 @@ class AfterCompiling(Generic[Result]):
     work : what is done then
     """
 
-    def __init__(self, page: str, work: Callable[[], Result]) -> None:
+    def __init__(self, page: str, work: Callable[[], Any]) -> None:
         self._page, self._work = page, work
+        #: Threads that wait: no other work waits for them.
+        self.pool = _waiting()
 
-    @property
-    def pool(self) -> ThreadPoolExecutor:
-        """Threads that wait: no other work waits for them."""
-        return _waiting()
-
-    def __call__(self) -> Result:
+    def __call__(self) -> Any:
         """Compile and do the work; where the process fails, the work compiles."""
         prepare_page(self._page)
         return self._work()
-
-
-@cache
-def _waiting() -> ThreadPoolExecutor:
-    return patient(4, "compiling")
 
 
 def is_compiled(page: str) -> bool:

@@ -8,12 +8,56 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import panel as pn
 from panel.io.state import set_curdoc
 
 from explorer.app.kit.notebook import kernel, kernel_loop
-from explorer.app.work.turns import TURNS
+from explorer.grid.allowance import Bucket
+
+#: Seconds of work in a row that a page may have though others are there: a drag.
+FREE = 2.0
+#: Seconds after its last work for which a page is in use.
+RECENT = 2.0
+#: The longest wait for one turn, in seconds: the newest value is shown all the same.
+MOST = 1.0
+
+
+class Turns:
+    """A fair share of the server: who asks for pictures without end leaves others theirs.
+
+    A page that is alone has all of it, and so has one whose slider is moved for a moment. After
+    that, a page that keeps the server at work may do so for one second in as many as there are
+    pages in use.
+    """
+
+    def __init__(self, clock: Callable[[], float] | None = None) -> None:
+        self._clock = clock or time.monotonic
+        self._last: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
+        self._left: WeakKeyDictionary[Any, Bucket] = WeakKeyDictionary()
+
+    def used(self, page: Any, seconds: float) -> None:
+        """A page has had so many seconds of work done."""
+        self._last[page] = self._clock()
+        self._allowance(page).take(seconds)
+
+    def owed(self, page: Any) -> float:
+        """Seconds that a page has to wait before it has work done again; 0 for one alone."""
+        return min(self._allowance(page).take(0.0), MOST)
+
+    def _allowance(self, page: Any) -> Bucket:
+        now = self._clock()
+        others = sum(now - at < RECENT for other, at in self._last.items() if other is not page)
+        left = self._left.get(page)
+        if left is None or not others:
+            # No one was there whom it could have kept waiting.
+            left = self._left[page] = Bucket(1.0, FREE, self._clock)
+        left.rate = 1.0 / (1 + others)
+        return left
+
+
+_TURNS = Turns()
 
 
 class Visit:
@@ -33,14 +77,13 @@ class Visit:
 
     def _loop_of_session(self) -> asyncio.AbstractEventLoop | None:
         # From Bokeh 3.10 on, pages are made and handlers run in threads next to the event loop.
-        if not self._has_visitor:
+        context = self._doc.session_context if self._has_visitor else None
+        server = getattr(context, "server_context", None)
+        if server is None:
             return None
-        server = getattr(self._doc.session_context, "server_context", None)
-        context = None if server is None else server.application_context
         # Tornado's loop, or asyncio's own under another server.
-        return (
-            None if context is None else getattr(context.io_loop, "asyncio_loop", context.io_loop)
-        )
+        loop = server.application_context.io_loop
+        return getattr(loop, "asyncio_loop", loop)
 
     @property
     def ended(self) -> bool:
@@ -60,7 +103,7 @@ class Visit:
 
     async def turn(self) -> None:
         """Return when others who are here have had their share of the server, too."""
-        owed = 0.0 if self._doc is None else TURNS.owed(self._doc)
+        owed = 0.0 if self._doc is None else _TURNS.owed(self._doc)
         if owed > 0:
             await asyncio.sleep(owed)
 
@@ -72,7 +115,7 @@ class Visit:
             yield
         finally:
             if self._doc is not None:
-                TURNS.used(self._doc, time.monotonic() - began)
+                _TURNS.used(self._doc, time.monotonic() - began)
 
     def begin(self, action: Callable[[], None]) -> None:
         """Do ``action``: at once on a server, else on the loop, from a thread in its next turn."""
@@ -92,9 +135,12 @@ class Visit:
             self.loop.call_soon_threadsafe(plan)
 
     def _held(self, action: Callable[[], None]) -> None:
+        session = getattr(getattr(self._doc, "session_context", None), "session", None)
         # Without it Panel takes the page of another visitor, who made a change, for this one.
         with set_curdoc(self._doc):
-            if _is_loading(self._doc):
+            # Panel drops what is changed while a browser may have its copy of the page and has not
+            # said that it is ready: it takes the page for not yet sent.
+            if session is not None and session.connection_count > 0 and not pn.state.loaded:
                 pn.state.onload(partial(_in_one_message, self._doc, action))
             else:
                 held(self._doc, action)
@@ -105,15 +151,6 @@ def _running() -> asyncio.AbstractEventLoop | None:
         return asyncio.get_running_loop()
     except RuntimeError:
         return None
-
-
-def _is_loading(doc: Any) -> bool:
-    """Whether a browser may have its copy of the page and has not said that it is ready.
-
-    Panel drops what is changed meanwhile: it takes the page for not yet sent.
-    """
-    session = getattr(doc.session_context, "session", None) if doc is not None else None
-    return session is not None and session.connection_count > 0 and not pn.state.loaded
 
 
 def _in_one_message(doc: Any, action: Callable[[], None]) -> None:
@@ -129,10 +166,26 @@ def held(doc: Any, action: Callable[[], None]) -> None:
     """
     if doc is not None and not pn.state.loaded:
         action()
-        return
-    _in_one_message(doc, action)
+    else:
+        _in_one_message(doc, action)
 
 
 def soon(action: Callable[[], None]) -> None:
     """Do ``action`` in the next turn of the loop, in one message of its own."""
     Visit().show(action)
+
+
+def own_address() -> str:
+    """The address of the visitor whose page is being made, as limits count it; "" for none."""
+    return str(of_request(pn.state.curdoc, "remote_ip") or "")
+
+
+def own_name() -> str:
+    """The name by which this visitor has signed in; "" for none."""
+    return str(of_request(pn.state.curdoc, "signed_in_name") or "")
+
+
+def of_request(document: Any, attribute: str) -> object:
+    """An attribute of the request that a page answers; None without a request."""
+    context = document.session_context if document is not None else None
+    return getattr(getattr(context, "request", None), attribute, None)

@@ -17,6 +17,8 @@ from typing import Any, Generic, Literal, TypeVar
 
 import panel as pn
 
+from explorer.app.kit.attempts import Attempts
+from explorer.app.kit.message import MessageArea
 from explorer.app.work.document import Visit, held
 from explorer.errors import InputError
 
@@ -25,6 +27,7 @@ Result = TypeVar("Result")
 Phase = Literal["idle", "waiting", "running", "finished", "cancelled", "failed"]
 
 UNEXPECTED = "Something went wrong; what you see is from before."
+WAITING = "Other files are being read: yours waits for its turn …"
 #: Seconds between two looks at the progress.
 LOOK = 0.3
 #: Seconds in which work that is outdated may still end.
@@ -35,39 +38,8 @@ class Superseded(Exception):
     """Raised inside work whose result is not wanted any more."""
 
 
-def not_wanted() -> bool:
-    """Whether no one wants the result any more of the work that asks this, in its thread."""
-    run = _going.get()
-    return run is not None and run.cancelled.is_set()
-
-
-def give_up_unwanted(_part: float = 0.0) -> None:
-    """What work tells its progress to, in its thread: stops it once no one wants its result."""
-    run = _going.get()
-    if run is not None:
-        run.give_up_unwanted()
-
-
-def give_up_late(outdated: Callable[[], bool]) -> Callable[[float], None]:
-    """What work tells its progress to: stops it where it is outdated and takes long.
-
-    Work that is nearly done is shown all the same: a drag that stops each picture shows none.
-
-    Parameters
-    ----------
-    outdated : whether there is a newer question; looked at once `PATIENCE` seconds have passed
-    """
-    started = time.monotonic()
-
-    def progress(_part: float) -> None:
-        if time.monotonic() - started > PATIENCE and outdated():
-            raise Superseded
-
-    return progress
-
-
 class Run:
-    """One going of a job, as its thread sees it.
+    """One run of a job, as its thread sees it.
 
     Attributes
     ----------
@@ -87,12 +59,7 @@ class Run:
         return "cancelled" if self.cancelled.is_set() else self.reached
 
     def give_up_unwanted(self, _part: float = 0.0) -> None:
-        """Stop the work once no one wants its result; may be told a progress.
-
-        Raises
-        ------
-        Superseded
-        """
+        """Raise `Superseded` once no one wants the result; may be told a progress."""
         if self.cancelled.is_set():
             raise Superseded
 
@@ -110,7 +77,37 @@ class Run:
         return taken / done * (1 - self.part)
 
 
-_going: ContextVar[Run | None] = ContextVar("going", default=None)
+_running: ContextVar[Run] = ContextVar("running")
+
+
+def not_wanted() -> bool:
+    """Whether no one wants the result any more of the work that asks this, in its thread."""
+    run = _running.get(None)
+    return run is not None and run.cancelled.is_set()
+
+
+def give_up_unwanted(_part: float = 0.0) -> None:
+    """Stop the work of this thread once no one wants its result; may be told a progress."""
+    if not_wanted():
+        raise Superseded
+
+
+def give_up_late(outdated: Callable[[], bool]) -> Callable[[float], None]:
+    """What work tells its progress to: stops it where it is outdated and takes long.
+
+    Work that is nearly done is shown all the same: a drag that stops each picture shows none.
+
+    Parameters
+    ----------
+    outdated : whether there is a newer question; looked at once `PATIENCE` seconds have passed
+    """
+    started = time.monotonic()
+
+    def progress(_part: float) -> None:
+        if time.monotonic() - started > PATIENCE and outdated():
+            raise Superseded
+
+    return progress
 
 
 class Job(Generic[Result]):
@@ -181,12 +178,10 @@ class Job(Generic[Result]):
     def ask(self, question: Any = None) -> None:
         """Answer ``question``, or the newest one where the job takes it by itself."""
         visit = Visit()
-        if self._closed:
-            return
         if visit.loop is None:
             self.now(question)
-            return
-        visit.begin(partial(self._begin, question, visit))
+        elif not self._closed:
+            visit.begin(partial(self._begin, question, visit))
 
     def _begin(self, question: Any, visit: Visit) -> None:
         """Answer it from now on, on the event loop."""
@@ -209,10 +204,10 @@ class Job(Generic[Result]):
         """Do everything in the calling thread, such as for the first picture of a page."""
         self._drop()
         run = self._run = Run()
-        found, said = self._question(question)
-        if said is None:
-            found, said = _tried(partial(self._attempt, run, found))
-        held(pn.state.curdoc, partial(self._end, run, found, said))
+        result, sentence = self._question(question)
+        if sentence is None:
+            result, sentence = _attempt(partial(self._do, run, result))
+        held(pn.state.curdoc, partial(self._end, run, result, sentence))
 
     def cancel(self) -> None:
         """Show no result of what is under way; what was shown before stays."""
@@ -258,8 +253,8 @@ class Job(Generic[Result]):
             if not run.cancelled.is_set():
                 self._outdated = False
                 with visit.working():
-                    found, said = await self._once(run, question, visit)
-                visit.show(partial(self._end, run, found, said))
+                    result, sentence = await self._once(run, question, visit)
+                visit.show(partial(self._end, run, result, sentence))
             with self._lock:
                 if not self._outdated:
                     self._following = False
@@ -268,14 +263,14 @@ class Job(Generic[Result]):
 
     async def _once(self, run: Run, question: Any, visit: Visit) -> tuple[Any, str | None]:
         """The result, or why there is none; what is new meanwhile is shown."""
-        found, said = self._question(question)
-        if said is not None:
-            return found, said
+        question, sentence = self._question(question)
+        if sentence is not None:
+            return question, sentence
         loop = asyncio.get_running_loop()
         late = loop.call_later(self.patience, visit.show, partial(self._late, run))
-        work = partial(contextvars.copy_context().run, _tried, partial(self._attempt, run, found))
-        pool = getattr(found, "pool", self._pool)
-        working = loop.run_in_executor(pool, work)
+        context = contextvars.copy_context()
+        work = partial(context.run, _attempt, partial(self._do, run, question))
+        working = loop.run_in_executor(getattr(question, "pool", self._pool), work)
         seen: tuple[Any, ...] = ()
         try:
             while not (await asyncio.wait({working}, timeout=self._changed and LOOK))[0]:
@@ -290,42 +285,41 @@ class Job(Generic[Result]):
         return working.result()
 
     def _question(self, question: Any) -> tuple[Any, str | None]:
-        return (question, None) if self._take is None else _tried(self._take)
+        return (question, None) if self._take is None else _attempt(self._take)
 
-    def _attempt(self, run: Run, question: Any) -> Result:
-        """Begin to work. In a thread: touches no widget."""
-        if run.cancelled.is_set():
-            raise Superseded
+    def _do(self, run: Run, question: Any) -> Result:
+        """Work. In a thread: touches no widget."""
+        run.give_up_unwanted()
         run.reached = "running"
-        here = _going.set(run)
+        token = _running.set(run)
         try:
             return self._work(question) if self._changed is None else self._work(question, run)
         finally:
-            _going.reset(here)
+            _running.reset(token)
 
     def _late(self, run: Run) -> None:
         if self._slow is not None and not self._closed:
             run.slow = True
             self._slow(True)
 
-    def _end(self, run: Run, found: Any, said: str | None) -> None:
+    def _end(self, run: Run, result: Any, sentence: str | None) -> None:
         """Show what came out, unless it is not wanted any more."""
         if self._closed:
             return
         # Before the result: a sentence that comes with it must stay.
         if run.slow and self._slow is not None:
-            _tried(partial(self._slow, False))  # whatever it says, the result is shown
+            _attempt(partial(self._slow, False))  # whatever it says, the result is shown
         if run.cancelled.is_set():
             return
-        run.reached = "finished" if said is None else "failed" if said else "cancelled"
+        run.reached = "finished" if sentence is None else "failed" if sentence else "cancelled"
         self._tell()
-        if said is None:
-            self._done(found)
-        elif said:
-            self._refuse(said)
+        if sentence is None:
+            self._done(result)
+        elif sentence:
+            self._refuse(sentence)
 
 
-def _tried(step: Callable[[], Any]) -> tuple[Any, str | None]:
+def _attempt(step: Callable[[], Any]) -> tuple[Any, str | None]:
     """What ``step`` returns, and a sentence if it fails: an empty one if no one wants to know."""
     try:
         return step(), None
@@ -336,6 +330,61 @@ def _tried(step: Callable[[], Any]) -> tuple[Any, str | None]:
     except Exception:
         logger.exception("Work beside the page failed")
         return None, UNEXPECTED
+
+
+class Background(Job[Any]):
+    """Reads a file or a city and says so meanwhile; the newest request wins.
+
+    Parameters
+    ----------
+    message : told what is being done, and what went wrong
+    """
+
+    def __init__(self, message: MessageArea) -> None:
+        super().__init__(
+            lambda work, _run: work(), self._use, self._explain, changed=self._tell_waiting
+        )
+        self._message, self._attempts = message, Attempts()
+        self._saying, self._since = "", 0.0
+
+    def run(
+        self,
+        work: Callable[[], Any],
+        done: Callable[[Any], None],
+        saying: str = "Reading …",
+        failed: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Do ``work()`` in a thread, then ``done(result)``; if it cannot be done, ``failed()``.
+
+        Foreign files (`Foreign`) have threads of their own, and wait there for their turn.
+        """
+        self._then, self._failed = done, failed
+        self._saying, self._since = saying, time.monotonic()
+        self._attempts.begin()
+        self._message.working(saying)
+        self.ask(work)
+
+    def cancel(self) -> None:
+        """Use no result of work that still runs: something else has been chosen meanwhile."""
+        super().cancel()
+        self._message.done()
+
+    def _tell_waiting(self) -> None:
+        """Say it while a file waits for its turn, and no longer."""
+        late = time.monotonic() - self._since > LOOK / 2
+        sentence = WAITING if self.phase == "waiting" else self._saying
+        if self.busy and late and self._message.sentence in {WAITING, self._saying} - {sentence}:
+            self._message.working(sentence)
+
+    def _use(self, result: Any) -> None:
+        self._message.done()
+        self._then(result)
+
+    def _explain(self, sentence: str) -> None:
+        self._message.done()
+        with self._attempts.during():
+            self._message.refuse(sentence)
+        self._failed()
 
 
 def patient(threads: int, name: str, nice: int = 10) -> ThreadPoolExecutor:

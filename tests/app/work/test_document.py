@@ -1,16 +1,19 @@
-"""A change between a browser's copy of a page and its word that it is ready reaches the browser."""
+"""Changes reach a page that is loading, and pages have their share of a server."""
 
 from __future__ import annotations
 
 import asyncio
+import gc
 import re
+import weakref
 from typing import Any
 
 import panel as pn
 import pytest
 
-from explorer.app.work.document import Visit
+from explorer.app.work.document import FREE, MOST, Turns, Visit
 from tests.benchmarks.websocket_client import Client
+from tests.helpers import Clock
 
 
 def one_slider() -> tuple[Any, list[tuple[Visit, pn.widgets.IntSlider]]]:
@@ -74,3 +77,60 @@ def test_what_is_shown_before_a_browser_has_its_copy_is_in_the_copy() -> None:
         assert '"end":4711' in server.io_loop.run_sync(visit, timeout=60)
     finally:
         server.stop()
+
+
+class Page:
+    """Somebody's page."""
+
+
+@pytest.fixture
+def turns(clock: Clock) -> Turns:
+    return Turns(clock)
+
+
+def test_a_page_that_is_alone_never_waits(turns: Turns, clock: Clock) -> None:
+    page = Page()
+    for _ in range(100):
+        clock.now += 0.5
+        turns.used(page, 0.5)
+        assert turns.owed(page) == 0
+
+
+def test_a_moment_is_free_and_then_a_page_has_its_share(turns: Turns, clock: Clock) -> None:
+    flood, others = Page(), [Page() for _ in range(4)]
+    began, waited, worked = clock.now, 0.0, 0.0
+    at_once: list[float] = []
+    while clock.now < began + 60:
+        for other in others:
+            turns.used(other, 0.0)
+            assert turns.owed(other) == 0
+        clock.now += 0.1
+        turns.used(flood, 0.1)
+        worked += 0.1
+        owed = turns.owed(flood)
+        if not owed and not waited:
+            at_once.append(worked)
+        waited += owed
+        clock.now += owed
+    assert FREE <= at_once[-1] <= FREE + 0.7
+    # One second in five, and what was free.
+    assert worked == pytest.approx(60 / 5 + FREE, rel=0.1)
+    assert waited == pytest.approx(60 - worked, rel=0.1)
+
+
+def test_a_wait_is_short_and_ends_when_the_others_have_gone(turns: Turns, clock: Clock) -> None:
+    flood, other = Page(), Page()
+    turns.used(other, 0.0)
+    turns.used(flood, 1000.0)
+    assert turns.owed(flood) == MOST
+    clock.now += 5
+    assert turns.owed(flood) == 0
+
+
+def test_nothing_is_kept_of_a_page_that_is_gone(turns: Turns) -> None:
+    page = Page()
+    gone = weakref.ref(page)
+    turns.used(page, 1.0)
+    del page
+    gc.collect()
+    assert gone() is None

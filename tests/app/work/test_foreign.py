@@ -9,14 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
 from bokeh.document import Document
 from panel.io.state import set_curdoc
 
 from explorer.app.kit.message import MessageArea
-from explorer.app.work.background import Background
-from explorer.app.work.foreign import ONE, WAITING, Foreign
-from explorer.grid.apart import GivenUp, read_apart
+from explorer.app.work.foreign import ONE, Foreign
+from explorer.app.work.job import WAITING, Background
+from explorer.grid.apart import read_apart
 from explorer.grid.apart import reading as apart
 from tests.grid.apart import readers
 
@@ -50,7 +49,7 @@ class Visitor:
             self.background.run(read, self.used.append)
 
     def leave(self) -> None:
-        self.background.job.close()
+        self.background.close()
 
 
 def test_fifty_presses_of_one_visitor_leave_one_reader_and_then_none(tmp_path: Path) -> None:
@@ -125,8 +124,3 @@ def test_no_thread_of_the_pages_waits_for_a_file(tmp_path: Path) -> None:
         assert len(list(tmp_path.iterdir())) == 2
 
     asyncio.run(visit())
-
-
-def test_what_is_given_up_is_no_failure() -> None:
-    with pytest.raises(GivenUp):
-        read_apart(readers.spin, b"", given_up=lambda: True)

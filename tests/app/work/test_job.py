@@ -1,18 +1,17 @@
 """Work beside the page: what is newest counts, what fails is a sentence, who has gone is left."""
 
 import asyncio
-import random
 import threading
-import time
 from types import SimpleNamespace
 
 import panel as pn
 import pytest
 from panel.io.state import set_curdoc
 
+from explorer.app.kit.message import MessageArea
 from explorer.app.work import document
 from explorer.app.work import job as module
-from explorer.app.work.job import UNEXPECTED, Job, Superseded, patient
+from explorer.app.work.job import UNEXPECTED, Background, Job, patient
 from explorer.errors import InputError
 from tests.app.acts import words
 from tests.app.visitor import Visitor
@@ -103,51 +102,6 @@ def test_of_several_questions_the_newest_is_answered_whichever_is_ready_first() 
     assert run(visit).shown == ["new"]
 
 
-def test_the_first_picture_takes_the_place_of_one_under_way() -> None:
-    gate, begun = threading.Event(), threading.Event()
-
-    def compute(setting):
-        if setting == 1:
-            begun.set()
-            gate.wait()
-        return setting
-
-    async def visit():
-        page = Page(compute, follow=True)
-        page.change(1)
-        await until(begun.is_set)
-        page.setting = 2
-        page.job.now()
-        assert page.shown == [2]
-        page.change(3)
-        gate.set()
-        await page.job.wait()
-        return page
-
-    assert run(visit).shown == [2, 3]
-
-
-def test_work_that_gives_up_shows_nothing_and_says_nothing() -> None:
-    async def visit():
-        loop = asyncio.get_running_loop()
-
-        def compute(setting):
-            if setting == 1:
-                loop.call_soon_threadsafe(page.change, 2)
-                raise Superseded
-            return setting
-
-        page = Page(compute, follow=True)
-        page.change(1)
-        await until(lambda: page.shown)
-        await page.job.wait()
-        return page
-
-    page = run(visit)
-    assert page.shown == [2]
-    assert page.said == []
-
-
 def test_a_question_that_is_not_the_newest_for_long_is_never_worked_on() -> None:
     asked = []
 
@@ -198,23 +152,6 @@ def test_a_handler_in_a_thread_goes_on_while_the_work_is_done() -> None:
     page = run(visit)
     assert page.shown[-1] == 49
     assert len(computed) <= 2
-
-
-def test_the_last_setting_arrives_whenever_a_thread_asks() -> None:
-    async def visit():
-        page = Page(lambda setting: setting, follow=True)
-
-        def handle() -> None:
-            for setting in range(1, 200):
-                page.change(setting)
-                time.sleep(random.random() / 1000)
-
-        with set_curdoc(Served(asyncio.get_running_loop())):
-            await asyncio.to_thread(handle)
-        await until(lambda: page.shown[-1] == 199)
-        await page.job.wait()
-
-    run(visit)
 
 
 # Cancelling and progress.
@@ -390,17 +327,6 @@ def test_long_work_says_so_and_what_it_brings_is_the_last_word(refused) -> None:
     assert order == [True, False, "No." if refused else "shown"]
 
 
-def test_short_work_does_not_say_that_it_is_long() -> None:
-    async def visit():
-        page = Page(lambda question: question)
-        page.job.patience = 60
-        page.job.ask(1)
-        await page.job.wait()
-        return page
-
-    assert run(visit).slow == []
-
-
 # Visitors who have gone.
 
 
@@ -454,16 +380,6 @@ def test_a_visitor_who_leaves_ends_the_work(monkeypatch) -> None:
     assert page.shown == page.said == []
 
 
-def test_the_end_of_a_session_closes_its_jobs() -> None:
-    visitor = Visitor()
-    with set_curdoc(visitor):
-        page = Page(lambda question: question)
-    page.job.ask(1)
-    visitor.leave()
-    page.job.ask(2)
-    assert page.shown == [1]
-
-
 def test_results_are_shown_on_the_page_that_asked() -> None:
     seen, visitor = [], Visitor()
 
@@ -477,22 +393,6 @@ def test_results_are_shown_on_the_page_that_asked() -> None:
     run(visit)
     assert seen == [visitor]
     assert pn.state.curdoc is None
-
-
-def test_a_loop_that_ends_lets_the_work_end_too() -> None:
-    ended = threading.Event()
-
-    def work(_question, going):
-        going.cancelled.wait()
-        ended.set()
-
-    async def visit():
-        page = Page(work, told=True)
-        page.job.ask()
-        await until(lambda: page.job.phase == "running")
-
-    run(visit)
-    assert ended.is_set()
 
 
 # In a notebook pages are asked from threads with loops of their own, which may end.
@@ -523,3 +423,46 @@ def test_a_loop_that_ends_takes_no_page_along(monkeypatch) -> None:
     going.set()
     assert shown.wait(30)
     kernel.call_soon_threadsafe(kernel.stop)
+
+
+# Reading with a sentence while it lasts.
+
+
+def refuse():
+    raise InputError("No such file.")
+
+
+@pytest.mark.parametrize("in_a_loop", [True, False])
+def test_a_refusal_is_said_and_the_choice_goes_back(in_a_loop) -> None:
+    message, back = MessageArea(), []
+    background = Background(message)
+
+    async def visit():
+        background.run(refuse, back.append, "Reading it …", lambda: back.append("back"))
+        assert not in_a_loop or "Reading it …" in sentence(message)
+        await background.wait()
+
+    if in_a_loop:
+        run(visit)
+    else:
+        background.run(refuse, back.append, failed=lambda: back.append("back"))
+    assert "No such file." in sentence(message)
+    assert back == ["back"]
+    background.run(lambda: 5, back.append)
+    assert back == ["back", 5]
+
+
+def test_cancelled_work_is_not_used_and_a_refusal_stays() -> None:
+    message, used = MessageArea(), []
+
+    async def visit():
+        background = Background(message)
+        background.run(lambda: "late", used.append)
+        background.cancel()
+        assert not message.view.visible
+        message.refuse("Something else.")
+        await background.wait()
+
+    run(visit)
+    assert used == []
+    assert "Something else." in sentence(message)

@@ -1,4 +1,4 @@
-"""Faults of messages are short in the log, and hold no values."""
+"""Faults of visitors' messages are short in the log, and hold no values."""
 
 import asyncio
 import gc
@@ -7,91 +7,78 @@ import socket
 from pathlib import Path
 
 import pytest
+from bokeh.server.connection import ServerConnection
 from bokeh.server.views import ws
 from tornado.iostream import IOStream
 
-from explorer.app.work.faults import QUIET, WENT, Brief, Left, Seldom, write_briefly
+from explorer.app.work.limits import QUIET, WENT, VisitorFaults, log_visitors_briefly
 
 
 @pytest.fixture(autouse=True)
 def by_hand(clock, monkeypatch) -> None:
-    monkeypatch.setattr("explorer.app.work.faults.time", clock)
+    monkeypatch.setattr("explorer.app.work.limits.time", clock)
 
 
-def fault(line: Brief, error: BaseException) -> logging.LogRecord | None:
-    record = logging.LogRecord(
-        "bokeh", logging.ERROR, "x", 1, "error: %r", (error,), (type(error), error, None)
-    )
-    return record if line.filter(record) else None
+def record(error: BaseException | None, level: int = logging.ERROR) -> logging.LogRecord:
+    about = None if error is None else (type(error), error, error.__traceback__)
+    return logging.LogRecord("bokeh", level, "x", 1, "error: %r", (error,), about)
 
 
-def test_a_fault_is_one_line_a_minute_without_its_value(clock) -> None:
-    brief = Brief()
-    said = fault(brief, ValueError("expected a number, got 4711"))
-    assert said is not None
-    assert said.exc_info is None
-    assert said.getMessage() == (
-        "A message of a visitor could not be used (ValueError); 0 before it were not written here."
-    )
-    assert [fault(brief, ValueError("4711")) for _ in range(9)] == [None] * 9
+def raised(do) -> Exception:
+    try:
+        do()
+    except Exception as error:
+        return error
+    return pytest.fail("it is raised")
+
+
+@pytest.mark.parametrize("level", [logging.ERROR, logging.WARNING])
+def test_a_fault_is_one_line_a_minute_without_its_value(clock, level) -> None:
+    faults = VisitorFaults()
+
+    def logged(text: str) -> str | None:
+        error = ValueError(text) if level == logging.ERROR else None
+        line = logging.LogRecord(
+            "bokeh", level, "x", 1, text, (), error and (type(error), error, None)
+        )
+        return line.getMessage() if faults.filter(line) and line.exc_info is None else None
+
+    line = logged("expected a number, got 4711")
+    assert line is not None
+    assert "4711" not in line
+    assert [logged("4711") for _ in range(9)] == [None] * 9
     clock.now += QUIET
-    said = fault(brief, KeyError("4711"))
-    assert said is not None
-    assert "(KeyError); 9 before it" in said.getMessage()
+    assert "9 before it" in str(logged("4711"))
 
 
-def test_a_fault_of_our_own_is_written_as_it_is() -> None:
+def test_faults_of_our_own_and_other_lines_are_logged_as_they_are() -> None:
     from explorer.grid.grid import Grid
 
-    brief = Brief()
-    for _ in range(2):
-        try:
-            Grid.of("nowhere")
-        except Exception as error:
-            record = logging.LogRecord(
-                "bokeh",
-                logging.ERROR,
-                "x",
-                1,
-                "%r",
-                (error,),
-                (type(error), error, error.__traceback__),
-            )
-            assert brief.filter(record)
-            assert record.exc_info is not None
-        else:
-            pytest.fail("it is refused")
+    own = raised(lambda: Grid.of("nowhere"))
+    for error, level in ((own, logging.ERROR), (None, logging.ERROR), (None, logging.INFO)):
+        faults = VisitorFaults()
+        for _ in range(2):
+            line = record(error, level)
+            assert faults.filter(line)
+            assert line.msg == "error: %r"
+    tasks = VisitorFaults(limited=False)
+    assert all(tasks.filter(record(ValueError("4711"))) for _ in range(2))
 
 
-def test_warnings_pass() -> None:
-    record = logging.LogRecord("bokeh", logging.WARNING, "x", 1, "careful", (), None)
-    assert Brief().filter(record)
-    assert record.getMessage() == "careful"
-
-
-def test_who_has_left_is_no_fault() -> None:
-    from bokeh.server.connection import ServerConnection
-
-    def raised(do) -> logging.LogRecord:
-        try:
-            do()
-        except AssertionError as error:
-            about = type(error), error, error.__traceback__
-            return logging.LogRecord("tornado", logging.ERROR, "x", 1, "Uncaught", (), about)
-        return pytest.fail("it is raised")
-
-    def wrong() -> None:
-        raise AssertionError
-
+def test_a_visitor_who_has_left_is_no_fault() -> None:
     gone = ServerConnection.__new__(ServerConnection)
     gone._session = None
-    assert not Left().filter(raised(lambda: gone.session))
-    assert Left().filter(raised(wrong))
+    faults = VisitorFaults(limited=False)
+    assert not faults.filter(record(raised(lambda: gone.session)))
+    assert faults.filter(record(AssertionError()))
+    bokeh = Path(ws.__file__).read_text("utf8")
+    assert f'log.warning("{WENT}")' in bokeh, "its words have changed"
+    assert not faults.filter(logging.LogRecord("bokeh", logging.WARNING, "x", 1, WENT, (), None))
 
 
-def test_what_nobody_waited_for_when_a_visitor_left_is_not_written(caplog) -> None:
+def test_what_nobody_waited_for_when_a_visitor_left_is_not_logged(caplog) -> None:
     """Each connection that goes while something is sent would be a traceback of 800 characters."""
-    write_briefly()
+    log_visitors_briefly()
     stream = IOStream(socket.socket())
     stream.close()
 
@@ -109,14 +96,5 @@ def test_what_nobody_waited_for_when_a_visitor_left_is_not_written(caplog) -> No
     loop = asyncio.new_event_loop()
     loop.run_until_complete(visit())
     loop.close()
-    (said,) = [each for each in caplog.records if each.name == "asyncio"]
-    assert said.exc_info[0] is ZeroDivisionError
-
-
-def test_a_window_that_is_closed_while_something_is_sent_is_no_line() -> None:
-    bokeh = Path(ws.__file__).read_text("utf8")
-    assert f'log.warning("{WENT}")' in bokeh, "its words have changed"
-    write_briefly()
-    (seldom,) = [each for each in ws.log.filters if isinstance(each, Seldom)]
-    said = logging.LogRecord("bokeh", logging.WARNING, "x", 1, WENT, (), None)
-    assert not seldom.filter(said)
+    (line,) = [line for line in caplog.records if line.name == "asyncio"]
+    assert line.exc_info[0] is ZeroDivisionError

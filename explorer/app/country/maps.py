@@ -89,7 +89,7 @@ class CountryMaps(CoveredMaps):
     @property
     def ranges(self) -> LinkedRanges:
         """What a new box is put in the middle of: the map inside, where there is one."""
-        return self._ranges[1 if self._cards[1].visible else 0]
+        return self.all_ranges[1 if self._cards[1].visible else 0]
 
     def seen(self) -> Sight:
         """What the browser shows on both maps."""
@@ -101,7 +101,7 @@ class CountryMaps(CoveredMaps):
             self._area = node
             self.grids[1] = data.frame(node)
             x0, y0, x1, y1 = self.grids[1].bounds
-            ranges = self._ranges[1]
+            ranges = self.all_ranges[1]
             for one, start, end in ((ranges.x, x0, x1), (ranges.y, y0, y1)):
                 # First: a browser moves an end that is beyond the bounds of the area before.
                 one.bounds = None
@@ -114,8 +114,8 @@ class CountryMaps(CoveredMaps):
         factor = 1.15 * max((x1 - x0) / grid.width, (y1 - y0) / grid.height)
         factor = min(max(factor, 0.002), 1.0)
         for one, middle, side in (
-            (self._ranges[0].x, (x0 + x1) / 2, grid.width),
-            (self._ranges[0].y, (y0 + y1) / 2, grid.height),
+            (self.all_ranges[0].x, (x0 + x1) / 2, grid.width),
+            (self.all_ranges[0].y, (y0 + y1) / 2, grid.height),
         ):
             one.update(start=middle - side * factor / 2, end=middle + side * factor / 2)
 

@@ -7,6 +7,7 @@ browser may write the first one back after the second, as if a visitor had chose
 
 from __future__ import annotations
 
+import math
 import time
 from typing import Any
 
@@ -26,34 +27,35 @@ def without_echoes(control: Any, events: dict[str, Any]) -> dict[str, Any]:
 
 
 class Led:
-    """Takes no notice of what a browser says again after it was moved from here.
+    """A control that takes no earlier value back that it was moved away from a moment ago.
 
-    The browser writes a value back once it has drawn it. Where a player moves a slider on while a
-    slow browser still draws, the slider's earlier value comes back as if a visitor had chosen it,
-    and the player would stop (seen with a processor six times slower).
-    What it has drawn already, or a visitor chose, does not come back: then it is a choice.
+    Where a player moves a slider on while a slow browser still draws, it would stop. What the
+    browser has drawn already, or a visitor chose, does not come back: then it is a choice.
     """
 
     #: Seconds in which a browser may still draw an earlier value.
     late = 3.0
+    param: Any
+    value: Any
     _hears = False
-    #: When the present value was set from here; long ago where it was not.
-    _set_at = float("-inf")
+    #: When the present value was set from here, and values before it, with the time of their end.
+    _set_at = -math.inf
     _earlier: tuple[tuple[Any, float], ...] = ()
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
-        self.param.watch(self._note, "value")  # type: ignore[attr-defined]
+        self.param.watch(self._note, "value")
+
+    def _recent(self) -> tuple[tuple[Any, float], ...]:
+        now = time.monotonic()
+        return tuple((value, at) for value, at in self._earlier if now - at < self.late)
 
     def _note(self, event: Any) -> None:
-        if self._hears:
-            self._earlier, self._set_at = (), float("-inf")
-            return
         now = time.monotonic()
-        maybe_drawing = now - self._set_at < self.late
-        kept = (*self._earlier, (event.old, now)) if maybe_drawing else self._earlier
-        self._earlier = tuple((value, at) for value, at in kept if now - at < self.late)
-        self._set_at = now
+        maybe_drawing = not self._hears and now - self._set_at < self.late
+        self._earlier = () if self._hears else self._recent()
+        self._earlier += ((event.old, now),) if maybe_drawing else ()
+        self._set_at = -math.inf if self._hears else now
 
     def _process_events(self, events: dict[str, Any]) -> None:
         if self._echoes(events):
@@ -66,36 +68,35 @@ class Led:
 
     def _echoes(self, events: dict[str, Any]) -> bool:
         """Whether they are an earlier value that comes back; then the present one is sent."""
-        now = time.monotonic()
-        kept = tuple((value, at) for value, at in self._earlier if now - at < self.late)
-        earlier = [value for value, _at in kept]
-        value = events.get("value", self.value)  # type: ignore[attr-defined]
-        if value == self.value or value not in earlier:  # type: ignore[attr-defined]
+        recent, value = self._recent(), events.get("value", self.value)
+        earlier = [before for before, _ in recent]
+        if value == self.value or value not in earlier:
             return False
         # Once only: who insists on an earlier value gets it. Those after it may still come.
-        self._earlier = kept[earlier.index(value) + 1 :]
-        self.param.trigger("value")  # type: ignore[attr-defined]
+        self._earlier = recent[earlier.index(value) + 1 :]
+        self.param.trigger("value")
         return True
 
 
 class LedText(Led):
-    """See `Led`, of a box to type in."""
+    """See `Led`, of a box to type in, which tells each key before the entry."""
 
+    value_input: Any
     #: The earlier text that came back last, and when; until it comes as what is in the box.
-    _drawn: tuple[str, float] = ("", float("-inf"))
+    _drawn: tuple[str, float] = ("", -math.inf)
 
     def _echoes(self, events: dict[str, Any]) -> bool:
-        (text, at), self._drawn = self._drawn, ("", float("-inf"))
+        (text, at), self._drawn = self._drawn, ("", -math.inf)
         comes_back = time.monotonic() - at < self.late
         if "value" not in events:
-            if comes_back and events.get("value_input") == text:
-                self.param.trigger("value_input")  # type: ignore[attr-defined]
-                return True
-            return False
+            echo = comes_back and events.get("value_input") == text
+            if echo:
+                self.param.trigger("value_input")
+            return echo
         # What a person enters was told key by key before, be it in the same message; what a browser
         # draws is told as the value first, unless the end of another echo is before it.
         told_first = next(iter(events)) == "value_input" and not comes_back
-        entered = events["value"] == self.value_input  # type: ignore[attr-defined]
+        entered = events["value"] == self.value_input
         if told_first or entered or not super()._echoes(events):
             return False
         if "value_input" not in events:

@@ -12,7 +12,6 @@ from bokeh.core.property.descriptors import UnsetValueError
 from numpy.typing import NDArray
 
 from explorer.app.kit import ui
-from explorer.app.kit.base_maps import BaseMaps
 from explorer.app.kit.cell import WINDOW
 from explorer.app.kit.fade import fade
 from explorer.app.kit.html import html_pane, put
@@ -20,7 +19,9 @@ from explorer.app.kit.later import next_turn
 from explorer.app.kit.map_bars import FRAME, MapBars
 from explorer.app.kit.map_parts import Box, Editing, Handles, MapSpec, Tag
 from explorer.app.kit.theme import SPOKEN_LABEL
+from explorer.grid.base_map import BaseMap
 from explorer.grid.grid import Grid
+from explorer.views.base_map import BaseLayer
 from explorer.views.gestures import on_box, on_edit, on_reshape, on_tap, prepare
 from explorer.views.layers import share_models
 from explorer.views.lines import Lines
@@ -37,6 +38,54 @@ TAKEN = 162
 DOCK = f"max(150px, calc({WINDOW} * .2))"
 #: The least width of a dock that is next to the maps.
 BESIDE = 380
+
+
+class BaseMaps:
+    """The base maps of maps side by side; those that move together share one."""
+
+    def __init__(self, maps: Maps) -> None:
+        self._maps, self._wide = maps, False
+        ranges = maps.all_ranges
+        together = [[at for at, other in enumerate(ranges) if other is own] for own in ranges]
+        self._groups = [group for at, group in enumerate(together) if group[0] == at]
+        self.layers = [BaseLayer() for _ in self._groups]
+
+    def put(self, bases: Sequence[BaseMap | None]) -> None:
+        """Draw the base map of each place on its maps; none where there is none."""
+        views = self._maps.views
+        for layer, group in zip(self.layers, self._groups, strict=True):
+            place = self._maps.places[group[0]]
+            base = bases[place] if place < len(bases) else None
+            layer.show(base, [views[at].figure for at in group])
+            for at, drawn in zip(group, layer.drawn, strict=False):
+                views[at].on_light(drawn.recolour)
+        self.refit()
+
+    def switch(self, on: bool) -> None:
+        """Let them be seen, or not."""
+        for layer in self.layers:
+            layer.switch(on)
+
+    def widen(self, wide: bool) -> None:
+        """Larger names for a room, or as usual."""
+        self._wide = wide
+        for layer in self.layers:
+            layer.widen(wide)
+        self.refit()
+
+    def refit(self, number: int | None = None) -> None:
+        """Show the names that fit what a map, and those that move with it, show now; all for None.
+
+        Where a bar is over a map no name can be read.
+        """
+        for layer, group in zip(self.layers, self._groups, strict=True):
+            if not layer.drawn or (number is not None and number not in group):
+                continue
+            # Of a map that is hidden nothing is known.
+            shown = next((at for at in group if self._maps.is_shown(at)), group[0])
+            view = self._maps.viewport(shown if number is None else number)
+            taken = self._maps.bars.taken(view.width, self._wide)
+            layer.zoom((view.x0, view.y0, view.x1, view.y1), float(view.pixels_per_x), taken)
 
 
 class Maps:
@@ -75,7 +124,8 @@ class Maps:
         self._placing = False
         self._taken, self._least = taken, least
         extents: dict[Any, LinkedRanges] = {}
-        self._ranges = [
+        #: What each map shows, the same object for those that move together.
+        self.all_ranges = [
             extents.setdefault((g.bounds, g.crs), LinkedRanges(g.bounds)) for g in self.grids
         ]
         edges: dict[int, Box] = {}
@@ -92,24 +142,22 @@ class Maps:
         self.marks = [Marks() for _ in edges]
         self._partitions = [Lines() for _ in range(1 + max(spec.partition for spec in specs))]
         self.views: list[MapView] = []
-        for spec, ranges, number in zip(specs, self._ranges, self._among, strict=True):
+        for spec, ranges, number in zip(specs, self.all_ranges, self._among, strict=True):
             shared = self.boxes[spec.place], self._partitions[spec.partition]
             view = MapView(ranges, *shared, unit=spec.grid.unit, label=spec.label, number=number)
             on_view = partial(self._viewed, len(self.views), viewed)
             view.on_view(partial(next_turn, on_view))
             on_box(view.figure, partial(self._dragged, spec.place))
-            on_edit(view.editor, partial(self._edited, len(self.views)))
-            on_reshape(view.polygon_editor, partial(self._reshaped, len(self.views)))
+            on_edit(view.editor, partial(self._edited, len(self.views), view.editor))
+            polygon = view.polygon_editor
+            on_reshape(polygon, partial(self._edited, len(self.views), polygon))
             view.sketch.tell(partial(self._sketched, spec.place))
             self.marks[spec.place].draw_on(view.figure, above=view.lines.boxes)
             if tapped is not None:
                 self._on_tap(view, partial(tapped, spec.place))
             self.views.append(view)
         figures = [view.figure for view in self.views]
-        prepare(
-            figures,
-            [tool for view in self.views for tool in (view.editor, view.polygon_editor)],
-        )
+        prepare(figures, [t for view in self.views for t in (view.editor, view.polygon_editor)])
         fade(figures, [view.image for view in self.views])
         share_models(figures)
         self.heads = [html_pane(margin=(0, 0, 2, 0)) for _ in specs]
@@ -122,11 +170,7 @@ class Maps:
         self._around: Any = None
         self._swiped = False
         self._titles: dict[int, tuple[str, str]] = {}
-        self.base = BaseMaps(
-            *(self.views, self.places, self._ranges, self.viewport),
-            lambda number: bool(self._side_by_side[number].visible),
-            self.bars.taken,
-        )
+        self.base = BaseMaps(self)
         self._leave(DOCK)
 
     @property
@@ -142,14 +186,13 @@ class Maps:
     @property
     def ranges(self) -> LinkedRanges:
         """What the first map shows."""
-        return self._ranges[0]
+        return self.all_ranges[0]
 
     def viewport(self, number: int = -1) -> Viewport:
         """What the browser shows now; before it has answered, the whole grid at a usual size."""
         if number < 0:
             # Those that move together show the same; of one that is hidden nothing is known.
-            visible = [at for at, card in enumerate(self._side_by_side) if card.visible]
-            number = visible[-1]
+            number = max(at for at in range(len(self.views)) if self.is_shown(at))
         grid, view = self.grids[number], self.views[number]
         try:
             width, height = view.figure.inner_width, view.figure.inner_height
@@ -158,7 +201,11 @@ class Maps:
         # A map that is not laid out yet reports 0.
         if not min(width or 0, height or 0) > 0:
             return Viewport.whole(grid)
-        return Viewport.of(self._ranges[number].bounds, width, height, grid)
+        return Viewport.of(self.all_ranges[number].bounds, width, height, grid)
+
+    def is_shown(self, number: int) -> bool:
+        """Whether a map is on the screen."""
+        return bool(self._side_by_side[number].visible)
 
     def _viewed(self, number: int, viewed: Callable[[], None]) -> None:
         if number < len(self.views):
@@ -170,15 +217,13 @@ class Maps:
         # Of maps that show the same boxes on other scales the first decides.
         if self._among[number] == 0:
             self.boxes[self.places[number]].zoom(float(self.viewport(number).pixels_per_x))
-        self.base.zoom(number)
+        self.base.refit(number)
 
     def zoom(self, factor: float) -> None:
         """Zoom about the centre, below 1 inwards; 0 shows the whole grids again."""
-        for ranges, grid in {id(r): (r, g) for r, g in self._by_range()}.values():
-            if factor:
-                ranges.zoom(factor)
-            else:
-                ranges.reset(grid.bounds)
+        by_ranges = {id(r): (r, g) for r, g in zip(self.all_ranges, self.grids, strict=True)}
+        for ranges, grid in by_ranges.values():
+            ranges.zoom(factor) if factor else ranges.reset(grid.bounds)
         # A browser tells of what it has zoomed itself.
         for number in range(len(self.views)):
             self._rescale(number)
@@ -239,20 +284,13 @@ class Maps:
         if final:
             self._drawn(place, box)
 
-    def _edited(self, number: int, box: Box, final: bool) -> None:
-        view = self.views[number]
-        if self._placing or not view.editor.visible or (final and self._held != number):
+    def _edited(self, number: int, editor: Any, shape: Any, final: bool) -> None:
+        if self._placing or not editor.visible or (final and self._held != number):
             return
         self._held = None if final else number
-        next_turn(partial(self._editing.edited, self.places[number], box, final))
-
-    def _reshaped(self, number: int, corners: Any, final: bool) -> None:
-        view = self.views[number]
-        wrong = self._placing or not view.polygon_editor.visible
-        if wrong or (final and self._held != number):
-            return
-        self._held = None if final else number
-        next_turn(partial(self._editing.reshaped, self.places[number], corners, final))
+        box = editor is self.views[number].editor
+        tell = self._editing.edited if box else self._editing.reshaped
+        next_turn(partial(tell, self.places[number], shape, final))
 
     def _sketched(self, place: int, corners: Any, final: bool) -> None:
         next_turn(partial(self._editing.sketched, place, corners, final))
@@ -329,16 +367,9 @@ class Maps:
     def swipe(self) -> Any:
         """How far the second map is over the first; is on the page once it is used."""
         slider = ui.IntSlider(
-            label="Swipe",
-            value=50,
-            start=0,
-            end=100,
-            show_value=False,
-            stylesheets=[SPOKEN_LABEL],
-            margin=0,
-            size="small",
-            sizing_mode="stretch_width",
-        )
+            label="Swipe", value=50, start=0, end=100, show_value=False, margin=0, size="small",
+            stylesheets=[SPOKEN_LABEL], sizing_mode="stretch_width",
+        )  # fmt: skip
         slider.param.watch(lambda _event: self._uncover(), "value")
         self.frame.insert(1, slider)
         return slider
@@ -422,9 +453,6 @@ class Maps:
             # Until the next answers no tag says anything.
             for boxes in self.boxes:
                 boxes.forget()
-
-    def _by_range(self) -> list[tuple[LinkedRanges, Grid]]:
-        return list(zip(self._ranges, self.grids, strict=True))
 
     def _layout(self) -> Any:
         cards = []

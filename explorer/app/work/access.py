@@ -9,8 +9,7 @@ included, and anybody gets a signed one by opening a page.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,6 +55,15 @@ Gate = Callable[[HTTPServerRequest], tuple[type[RequestHandler], dict[str, Any]]
 
 
 @dataclass(frozen=True)
+class Gates:
+    """What is before pages, the pages about signing in, and the cookies that prove it."""
+
+    gates: Sequence[Gate] = ()
+    forms: Sequence[Any] = ()
+    cookies: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
 class Admission:
     """Who is let in.
 
@@ -72,23 +80,12 @@ class Admission:
 
     def gates(self, port: int, pages: Collection[str], all_pages: Collection[str]) -> Gates:
         """The gates of a server that has ``pages`` out of ``all_pages``, both as paths."""
-        gates: list[Gate] = []
-        if self.class_only:
-            gates.append(shut({*all_pages} - {page.strip("/") for page in pages}, _ALONE))
+        closed = {*all_pages} - {page.strip("/") for page in pages} if self.class_only else ()
+        shut_gates = [shut(closed, _ALONE)] if closed else []
         if self.passwords is None:
-            return Gates(gates)
-        anybody = (*pages, *_FILES) if self.class_only else ()
-        sign_in = SignIn(self.passwords, port, pages, anybody)
-        return Gates([*gates, sign_in.refusal], sign_in.routes, [sign_in.cookie])
-
-
-@dataclass(frozen=True)
-class Gates:
-    """What is before pages, the pages about signing in, and the cookies that prove it."""
-
-    gates: list[Gate]
-    forms: tuple[Any, ...] | list[Any] = ()
-    cookies: tuple[str, ...] | list[str] = ()
+            return Gates(shut_gates)
+        sign_in = SignIn(self.passwords, port, pages, (*pages, *_FILES) if self.class_only else ())
+        return Gates([*shut_gates, sign_in.refusal], sign_in.routes, [sign_in.cookie])
 
 
 class Access(Router):
@@ -189,12 +186,8 @@ def health(ask: Callable[[], dict[str, float]]) -> tuple[str, type[RequestHandle
     """The route ``/health``: what ``ask`` says, as JSON; it must hold no count of records."""
 
     class Health(RequestHandler):
-        """How the server is."""
-
         def get(self) -> None:
-            """Answer as JSON, which no one keeps."""
             self.set_header("Cache-Control", "no-store")
-            self.set_header("Content-Type", "application/json")
-            self.write(json.dumps(ask()))
+            self.write(ask())
 
     return "/health", Health

@@ -1,9 +1,8 @@
 """The content of a page, made when its browser comes for it and not when its address is asked for.
 
 Many who ask for an address never show the page: link previews, crawlers, a flood. They get the page
-without content (`AppPage.empty`). Its first script asks for the content, which is made while the
-browser still reads the other scripts; the websocket of the session asks for it, too, and is opened
-when it is there.
+without content (`AppPage.empty`). Its first script asks for the content, and so does the websocket
+of the session, which is opened when it is there.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ class Contents:
     """Content that has not been made yet, by the id of its session."""
 
     def __init__(self) -> None:
-        self._waiting: dict[str, Callable[[Callable[[], None]], None]] = {}
+        self._waiting: dict[str, Callable[[Callable[[], object]], None]] = {}
         self._making: dict[str, asyncio.Future[None]] = {}
 
     def late(self, empty: Any, whole: Callable[[], Any], failed: Callable[[], Any]) -> Any:
@@ -58,7 +57,22 @@ class Contents:
         whole = partial(_made, whole, failed)
         if context.request.path.endswith(WEBSOCKET):
             return whole()
-        self._waiting[context.id] = partial(_plan, doc, whole)
+
+        def plan(done: Callable[[], object]) -> None:
+            """Put the page in the place of what the document has, with its lock."""
+
+            def put() -> None:
+                try:
+                    with set_curdoc(doc):
+                        page = whole()
+                        doc.clear()
+                        page.server_doc(doc, doc.title)
+                finally:
+                    done()
+
+            doc.add_next_tick_callback(put)
+
+        self._waiting[context.id] = plan
         pn.state.on_session_destroyed(lambda context: self._left(context.id))
         return empty
 
@@ -69,12 +83,8 @@ class Contents:
             loop = asyncio.get_running_loop()
             making = self._making[session] = loop.create_future()
             making.add_done_callback(lambda _: self._making.pop(session))
-
-            def done() -> None:
-                # Panel may work in a thread.
-                loop.call_soon_threadsafe(_end, making)
-
-            plan(done)
+            # Panel may work in a thread.
+            plan(partial(loop.call_soon_threadsafe, _end, making))
         return self._making.get(session)
 
     def _left(self, session: str) -> None:
@@ -113,56 +123,25 @@ def _forget(scripts: weakref.WeakSet[Any]) -> None:
         Callback.registry.pop(source, None)
 
 
-def _plan(doc: Any, whole: Callable[[], Any], done: Callable[[], None]) -> None:
-    """Put a page in the place of what a document has, with the lock of the document."""
-
-    def put() -> None:
-        try:
-            with set_curdoc(doc):
-                page = whole()
-                doc.clear()
-                page.server_doc(doc, doc.title)
-        finally:
-            done()
-
-    doc.add_next_tick_callback(put)
-
-
 class After(HTTPMessageDelegate):
-    """Answers a request once something is done.
-
-    Parameters
-    ----------
-    answer : answers it
-    done : what is waited for
-    """
+    """Answers a request as ``answer`` does, once ``done`` is."""
 
     def __init__(self, answer: HTTPMessageDelegate, done: asyncio.Future[None]) -> None:
         self._answer, self._done = answer, done
+        for name in ("data_received", "finish", "on_connection_close"):
+            setattr(self, name, getattr(answer, name))
 
     def headers_received(self, start_line: Any, headers: HTTPHeaders) -> Awaitable[None]:
-        """Pass it on, and wait."""
+        """Pass them on, and wait."""
         self._answer.headers_received(start_line, headers)
         return asyncio.shield(self._done)
 
-    def data_received(self, chunk: bytes) -> Awaitable[None] | None:
-        """Pass it on."""
-        return self._answer.data_received(chunk)
-
-    def finish(self) -> None:
-        """Answer."""
-        self._answer.finish()
-
-    def on_connection_close(self) -> None:
-        """Pass it on."""
-        self._answer.on_connection_close()
-
 
 class Asked(RequestHandler):
-    """Answers the first script of a page."""
+    """Answers the first script of a page with nothing: the content comes over the websocket."""
 
     def get(self) -> None:
-        """Nothing: the content comes over the websocket."""
+        """No content."""
         self.set_status(204)
 
 

@@ -129,13 +129,11 @@ def _check(password: str, what: str) -> None:
         raise InputError(f"{what} is empty or has more than {MOST_CHARACTERS} characters.")
 
 
-def _is_hash(kept: str) -> bool:
-    found = _HASH.fullmatch(kept)
-    if found is None:
-        return False
-    cost, block, lanes = (int(each) for each in found.groups()[:3])
-    small = cost <= _MOST_COST and 1 <= block <= _MOST_BLOCK and 1 <= lanes <= _MOST_LANES
-    return small and cost >= 2 and cost & (cost - 1) == 0
+def _is_hash(text: str) -> bool:
+    match = _HASH.fullmatch(text)
+    cost, block, lanes = map(int, match.groups()[:3]) if match else (0, 0, 0)
+    small = 2 <= cost <= _MOST_COST and 1 <= block <= _MOST_BLOCK and 1 <= lanes <= _MOST_LANES
+    return small and cost & (cost - 1) == 0
 
 
 def _is_of(typed: str, kept: str) -> bool:
@@ -149,8 +147,6 @@ def _is_of(typed: str, kept: str) -> bool:
 
 def _scrypt(password: str, salt: str, cost: int, block: int, lanes: int) -> str:
     # What it takes by its own formula, and a little more.
-    room = 128 * block * (cost + lanes + 2) + 2**20
-    found = hashlib.scrypt(
-        password.encode(), salt=salt.encode(), n=cost, r=block, p=lanes, maxmem=room
-    )
-    return found.hex()
+    memory = 128 * block * (cost + lanes + 2) + 2**20
+    numbers = {"n": cost, "r": block, "p": lanes, "maxmem": memory}
+    return hashlib.scrypt(password.encode(), salt=salt.encode(), **numbers).hex()

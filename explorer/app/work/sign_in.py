@@ -20,6 +20,7 @@ from urllib.parse import quote
 from tornado.httputil import HTTPServerRequest
 from tornado.web import RequestHandler, create_signed_value, decode_signed_value
 
+from explorer.app.kit import static
 from explorer.app.work.passwords import MOST_CHARACTERS, Passwords
 from explorer.grid.allowance import Buckets
 from explorer.serving.plain_pages import Refused, plain_page
@@ -54,7 +55,8 @@ class SignIn:
         open_to_all: Collection[str] = (),
     ) -> None:
         self._passwords = passwords
-        self._cookie = f"explorer-user-{port}"
+        #: The name of the cookie.
+        self.cookie = f"explorer-user-{port}"
         self._secret = secrets.token_urlsafe(32)
         self._pages = {page.strip("/") for page in pages}
         self._open = {*_OPEN, *(page.strip("/") for page in open_to_all)}
@@ -67,20 +69,15 @@ class SignIn:
         self._one = asyncio.Lock()
 
     @property
-    def cookie(self) -> str:
-        """Its name."""
-        return self._cookie
-
-    @property
     def routes(self) -> list[tuple[str, type[RequestHandler], dict[str, Any]]]:
         """Routes of the form and of leaving."""
         return [("/login", _Login, {"gate": self}), ("/logout", _Logout, {"gate": self})]
 
     def name(self, request: HTTPServerRequest) -> str:
         """Who is signed in by a request's cookies; "" for no one."""
-        sent = request.cookies.get(self._cookie)
+        sent = request.cookies.get(self.cookie)
         value = sent.value if sent is not None else ""
-        found = decode_signed_value(self._secret, self._cookie, value, max_age_days=DAYS)
+        found = decode_signed_value(self._secret, self.cookie, value, max_age_days=DAYS)
         return found.decode() if found else ""
 
     def refusal(self, request: HTTPServerRequest) -> _Way | None:
@@ -120,18 +117,14 @@ class SignIn:
         # What a visitor says of https can only make the own cookie useless.
         said = handler.request.headers.get("X-Forwarded-Proto", handler.request.protocol)
         handler.set_cookie(
-            self._cookie,
-            create_signed_value(self._secret, self._cookie, name).decode(),
+            self.cookie,
+            create_signed_value(self._secret, self.cookie, name).decode(),
             max_age=int(DAYS * 86_400),
             httponly=True,
             # Lax and not Strict: a link in a letter opens the page it leads to.
             samesite="Lax",
             secure=said == "https",
         )
-
-    def let_out(self, handler: RequestHandler) -> None:
-        """Let the browser forget who this was."""
-        handler.clear_cookie(self._cookie)
 
 
 class _Form(RequestHandler):
@@ -143,8 +136,7 @@ class _Form(RequestHandler):
 
     def _go(self, place: str) -> None:
         # Next to this page, wherever a proxy has put us; by "GET", whatever it was before.
-        self.set_status(303)
-        self.set_header("Location", f"./{place}")
+        self.redirect(f"./{place}", status=303)
 
     def set_default_headers(self) -> None:
         """No one keeps who is signed in."""
@@ -163,7 +155,9 @@ class _Login(_Form):
         if self.request.headers.get("Sec-Fetch-Site", "none") in ("cross-site", "same-site"):
             self._show("Log in on this page.", 403)
             return
-        name, password = (self.get_body_argument(each, "", strip=False) for each in _FIELDS)
+        name, password = (
+            self.get_body_argument(field, "", strip=False) for field in ("name", "password")
+        )
         name = name.strip()
         found = await self._gate.proves(name, password, self.request.remote_ip or "")
         if found is None:
@@ -182,24 +176,11 @@ class _Login(_Form):
 
     def _show(self, sentence: str, status: int = 200) -> None:
         self.set_status(status)
-        said = f'<p role="alert"><b>{html.escape(sentence)}</b></p>' if sentence else ""
-        fields = "".join(
-            f'<p><label>{label}<br><input name="{name}" type="{kind}" autocomplete="{auto}" '
-            f'maxlength="{MOST_CHARACTERS}" required style="font: inherit"></label></p>'
-            for name, label, kind, auto in (
-                ("name", "Name", "text", "username"),
-                ("password", "Password", "password", "current-password"),
-            )
-        )
-        form = (
-            f'{said}<form method="post" action="./login">{fields}'
-            f'<input type="hidden" name="next" value="{html.escape(self._next)}">'
-            '<p><button style="font: inherit">Log in</button></p></form>'
+        alert = f'<p role="alert"><b>{html.escape(sentence)}</b></p>' if sentence else ""
+        form = static.fill(
+            "login.html", alert=alert, most=MOST_CHARACTERS, next=html.escape(self._next)
         )
         self.finish(plain_page("Log in to the explorer", "", form))
-
-
-_FIELDS = ("name", "password")
 
 
 class _Logout(_Form):
@@ -207,7 +188,7 @@ class _Logout(_Form):
 
     def get(self) -> None:
         """Sign out."""
-        self._gate.let_out(self)
+        self.clear_cookie(self._gate.cookie)
         self._go("login")
 
 
@@ -216,12 +197,9 @@ class _ToForm(RequestHandler):
 
     def initialize(self, next: str) -> None:
         """Keep where to go afterwards."""
-        self._wanted = next
+        self._wanted = f"?next={quote(next, safe='')}" if next else ""
 
     def prepare(self) -> None:
         """Answer any method."""
-        self.set_status(303)
         self.set_header("Cache-Control", "no-store")
-        wanted = f"?next={quote(self._wanted, safe='')}" if self._wanted else ""
-        self.set_header("Location", f"./login{wanted}")
-        self.finish()
+        self.redirect(f"./login{self._wanted}", status=303)

@@ -21,9 +21,9 @@ from explorer.app.curator.data import CityData
 from explorer.app.curator.map_page import MapPage
 from explorer.app.curator.parts import PageParts
 from explorer.app.kit import ui
-from explorer.app.kit.dock import docked
 from explorer.app.kit.html import html_pane, put, section
 from explorer.app.kit.map_parts import Tag
+from explorer.app.kit.maps import docked
 from explorer.app.kit.navigation import Link
 from explorer.app.kit.words import words
 from explorer.app.state.compare import CompareState, Side

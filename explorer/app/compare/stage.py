@@ -11,9 +11,9 @@ from explorer.app.compare.small import SmallMaps
 from explorer.app.curator import screen
 from explorer.app.curator.data import CityData, same_extent
 from explorer.app.curator.small import SmallJob, SmallScreen, compute_small
-from explorer.app.kit.dock import holder
 from explorer.app.kit.later import when_loaded
 from explorer.app.kit.map_parts import nothing
+from explorer.app.kit.maps import holder
 from explorer.app.state.compare import FOUR, CompareState
 from explorer.app.work.job import Job, give_up_late
 from explorer.app.work.timing import Movement

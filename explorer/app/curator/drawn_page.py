@@ -20,9 +20,9 @@ from explorer.app.curator.readout import Readout
 from explorer.app.curator.start import OWN
 from explorer.app.curator.upload import UploadForm
 from explorer.app.kit import ui
-from explorer.app.kit.dock import docked, holder
 from explorer.app.kit.html import html_pane
 from explorer.app.kit.map_parts import Tag
+from explorer.app.kit.maps import docked, holder
 from explorer.app.kit.words import words
 from explorer.app.work.document import held, soon
 from explorer.errors import InputError

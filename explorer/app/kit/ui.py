@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -12,10 +14,106 @@ import param
 
 from explorer.app.kit import static
 from explorer.app.kit.attempts import Attempts
-from explorer.app.kit.echoes import Led, LedText, without_echoes
 from explorer.app.kit.later import after
 from explorer.errors import InputError
 from explorer.views.markup import safe_text
+
+# What a browser writes back of a control that was changed from here is no one's choice. Panel's
+# components write a value back once they have drawn it (``useState`` of
+# ``panel.models.esm.ReactComponent``): of two changes that come quickly one after the other, a slow
+# browser may write the first one back after the second, as if a visitor had chosen it.
+
+#: What a control says and offers: set here alone, and by no one who uses it.
+SAID = {
+    *("color", "description", "disabled", "end", "error_state", "helper_text", "label", "marks"),
+    *("max_length", "options", "placeholder", "start", "step", "visible"),
+}
+
+
+def without_echoes(control: Any, events: dict[str, Any]) -> dict[str, Any]:
+    """Changes of a control by a browser, without those of what it says; that is sent again."""
+    for name in SAID & events.keys():
+        if name in control.param and events[name] != getattr(control, name):
+            control.param.trigger(name)
+    return {name: value for name, value in events.items() if name not in SAID}
+
+
+class Led:
+    """A control that takes no earlier value back that it was moved away from a moment ago.
+
+    Where a player moves a slider on while a slow browser still draws, it would stop. What the
+    browser has drawn already, or a visitor chose, does not come back: then it is a choice.
+    """
+
+    #: Seconds in which a browser may still draw an earlier value.
+    late = 3.0
+    param: Any
+    value: Any
+    _hears = False
+    #: When the present value was set from here, and values before it, with the time of their end.
+    _set_at = -math.inf
+    _earlier: tuple[tuple[Any, float], ...] = ()
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__(**params)
+        self.param.watch(self._note, "value")
+
+    def _recent(self) -> tuple[tuple[Any, float], ...]:
+        now = time.monotonic()
+        return tuple((value, at) for value, at in self._earlier if now - at < self.late)
+
+    def _note(self, event: Any) -> None:
+        now = time.monotonic()
+        maybe_drawing = not self._hears and now - self._set_at < self.late
+        self._earlier = () if self._hears else self._recent()
+        self._earlier += ((event.old, now),) if maybe_drawing else ()
+        self._set_at = -math.inf if self._hears else now
+
+    def _process_events(self, events: dict[str, Any]) -> None:
+        if self._echoes(events):
+            return
+        self._hears = True
+        try:
+            super()._process_events(events)  # type: ignore[misc]
+        finally:
+            self._hears = False
+
+    def _echoes(self, events: dict[str, Any]) -> bool:
+        """Whether they are an earlier value that comes back; then the present one is sent."""
+        recent, value = self._recent(), events.get("value", self.value)
+        earlier = [before for before, _ in recent]
+        if value == self.value or value not in earlier:
+            return False
+        # Once only: who insists on an earlier value gets it. Those after it may still come.
+        self._earlier = recent[earlier.index(value) + 1 :]
+        self.param.trigger("value")
+        return True
+
+
+class LedText(Led):
+    """See `Led`, of a box to type in, which tells each key before the entry."""
+
+    value_input: Any
+    #: The earlier text that came back last, and when; until it comes as what is in the box.
+    _drawn: tuple[str, float] = ("", -math.inf)
+
+    def _echoes(self, events: dict[str, Any]) -> bool:
+        (text, at), self._drawn = self._drawn, ("", -math.inf)
+        comes_back = time.monotonic() - at < self.late
+        if "value" not in events:
+            echo = comes_back and events.get("value_input") == text
+            if echo:
+                self.param.trigger("value_input")
+            return echo
+        # What a person enters was told key by key before, be it in the same message; what a browser
+        # draws is told as the value first, unless the end of another echo is before it.
+        told_first = next(iter(events)) == "value_input" and not comes_back
+        entered = events["value"] == self.value_input
+        if told_first or entered or not super()._echoes(events):
+            return False
+        if "value_input" not in events:
+            self._drawn = (events["value"], time.monotonic())
+        return True
 
 
 class _Checked:
@@ -26,6 +124,11 @@ class _Checked:
     """
 
     refused: Callable[[str], None] | None = None
+    param: Any
+    label: str
+    name: str
+    # The key Enter must not overtake what was typed before it.
+    _debounce = 0
 
     def _process_events(self, events: dict[str, Any]) -> None:
         events = without_echoes(self, events)
@@ -34,16 +137,16 @@ class _Checked:
         try:
             params = self._process_property_change(dict(events))  # type: ignore[attr-defined]
             for name, value in params.items():
-                if name in self.param:  # type: ignore[attr-defined]
-                    self.param[name]._validate(value)  # type: ignore[attr-defined]
+                if name in self.param:
+                    self.param[name]._validate(value)
         except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError):
-            label = self.label or self.name  # type: ignore[attr-defined]
+            label = self.label or self.name
             if self.refused is not None:
                 sent = safe_text(next(iter(events.values()), ""), 40)
                 self.refused(f"{label} cannot be “{sent}”: choose one of the values offered.")
             for name in events:
-                if name in self.param:  # type: ignore[attr-defined]
-                    self.param.trigger(name)  # type: ignore[attr-defined]
+                if name in self.param:
+                    self.param.trigger(name)
             return
         super()._process_events(events)  # type: ignore[misc]
 
@@ -51,9 +154,13 @@ class _Checked:
 class FloatSlider(Led, _Checked, pmui.FloatSlider):
     """A slider of numbers; Panel gathers what a drag tells in 50 ms."""
 
+    _debounce = 50
+
 
 class IntSlider(Led, _Checked, pmui.IntSlider):
     """A slider of whole numbers, as `FloatSlider`."""
+
+    _debounce = 50
 
 
 #: The stock box has two buttons without a name; the arrow keys do the same.
@@ -66,16 +173,12 @@ _TYPED: dict[str, Any] = {
 class FloatInput(_Checked, pmui.FloatInput):
     """A box to type a number."""
 
-    _debounce = 0
-
     def __init__(self, **params: Any) -> None:
         super().__init__(**{"sx": _TYPED, **params})
 
 
 class IntInput(_Checked, pmui.IntInput):
     """A box to type a whole number."""
-
-    _debounce = 0
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**{"sx": _TYPED, **params})
@@ -84,20 +187,13 @@ class IntInput(_Checked, pmui.IntInput):
 class TextInput(LedText, _Checked, pmui.TextInput):
     """A box to type a text."""
 
-    # The key Enter must not overtake what was typed before it.
-    _debounce = 0
-
 
 class Select(_Checked, pmui.Select):
     """A menu."""
 
-    _debounce = 0
-
 
 class RadioButtonGroup(_Checked, pmui.RadioButtonGroup):
     """A few exclusive choices side by side."""
-
-    _debounce = 0
 
 
 class CheckBoxGroup(_Checked, pmui.CheckBoxGroup):
@@ -111,13 +207,9 @@ class Checkbox(_Checked, pmui.Checkbox):
 class Switch(_Checked, pmui.Switch):
     """On or off."""
 
-    _debounce = 0
-
 
 class Button(_Checked, pmui.Button):
     """A button."""
-
-    _debounce = 0
 
 
 class FileDownload(_Checked, pmui.FileDownload):

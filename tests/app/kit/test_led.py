@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from explorer.app.kit import echoes, ui
-from explorer.app.kit.echoes import Led
+from explorer.app.kit import ui
 from tests.app.press import send
 
 
@@ -26,15 +25,6 @@ def test_an_earlier_value_that_comes_back_is_no_choice_of_a_visitor(kind) -> Non
         assert slider.value == level
 
 
-def test_an_echo_comes_soon_or_never(monkeypatch) -> None:
-    slider = ui.IntSlider(label="Level", start=0, end=10, value=8)
-    slider.value = 3
-    slider.value = 5
-    monkeypatch.setattr(Led, "late", -1.0)
-    send(slider, value=3)
-    assert slider.value == 3
-
-
 def test_what_a_browser_has_drawn_is_a_choice(monkeypatch) -> None:
     """A panel opened at its last level, Home was pressed at once, and was taken for an echo."""
     slider = ui.IntSlider(label="Level", start=0, end=16, value=0)
@@ -42,9 +32,9 @@ def test_what_a_browser_has_drawn_is_a_choice(monkeypatch) -> None:
     send(slider, value=0)
     assert slider.value == 0
     # Set from here long ago: it has been drawn since.
-    now = echoes.time.monotonic()
+    now = ui.time.monotonic()
     slider.value = 9
-    monkeypatch.setattr(echoes.time, "monotonic", lambda: now + 10)
+    monkeypatch.setattr(ui.time, "monotonic", lambda: now + 10)
     slider.value = 4
     send(slider, value=9)
     assert slider.value == 9
@@ -103,15 +93,6 @@ def test_a_text_that_is_typed_counts_though_the_box_held_it_before(at_once) -> N
     for message in entry if at_once else [{"value_input": "0.89"}, {"value": "0.89"}]:
         send(box, **message)
     assert (box.value, box.value_input) == ("0.89", "0.89")
-
-
-def test_a_text_of_which_half_came_back_is_forgotten(monkeypatch) -> None:
-    box, now = moved("0.89", "0.79"), echoes.time.monotonic()
-    send(box, value="0.89")
-    assert box.value == "0.79"
-    monkeypatch.setattr(echoes.time, "monotonic", lambda: now + 10)
-    send(box, value_input="0.89")
-    assert box.value_input == "0.89"
 
 
 def test_a_label_that_comes_back_is_not_the_buttons() -> None:

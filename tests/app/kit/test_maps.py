@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from bokeh.events import SelectionGeometry, Tap
 
-from explorer.app.kit.dock import holder
 from explorer.app.kit.map_parts import Editing, MapSpec
-from explorer.app.kit.maps import BESIDE, DOCK, GAP, TAKEN, Maps
+from explorer.app.kit.maps import DOCK, TAKEN, Maps, holder
 from explorer.grid.grid import Grid
 from tests.app.acts import drag
 from tests.helpers import happen
@@ -84,14 +83,6 @@ def test_each_map_draws_the_boxes_of_its_place(visit) -> None:
     assert all(len(boxes.source.data["x0"]) == 0 for boxes in visit.maps.boxes)
 
 
-def test_marks_lie_on_the_map_of_their_place() -> None:
-    maps = Visit(2).maps
-    maps.outline((0.0, 0.0, 1.0, 1.0), place=1)
-    maps.mark(np.array([[0.0, 0.0, 2.0, 2.0]]))
-    assert [len(each.node.data["x0"]) for each in maps.marks] == [0, 1]
-    assert [len(each.cut.data["x0"]) for each in maps.marks] == [1, 0]
-
-
 def test_maps_and_what_belongs_to_them_end_together_with_a_panel_and_without(visit) -> None:
     maps = visit.maps
     whole = maps.view.styles["max-width"]
@@ -100,21 +91,6 @@ def test_maps_and_what_belongs_to_them_end_together_with_a_panel_and_without(vis
     assert all(f"{window} - {DOCK}" in width for width in widths(maps))
     maps.make_room(True)
     assert maps.view.styles["max-width"] == whole
-
-
-def test_a_title_is_sent_once() -> None:
-    maps = Visit(1).maps
-    sent = []
-    maps.heads[0].param.watch(sent.append, "object")
-    maps.title(0, "Truth", "<p>below</p>")
-    maps.title(0, "Truth", "<p>below</p>")
-    assert [event.new for event in sent] == ['<div class="head"><h2>Truth</h2><p>below</p></div>']
-
-
-def test_maps_are_as_high_as_the_window_lets_them_be_beside_the_dock() -> None:
-    maps = Visit(2).maps
-    aspects = sum(grid.width / grid.height for grid in maps.grids)
-    assert all(f"(100cqw - {BESIDE + 2 * GAP}px) / {aspects:.4f}" in each for each in widths(maps))
 
 
 def pair() -> Maps:

@@ -3,7 +3,6 @@
 from panel.io.state import set_curdoc
 
 from explorer.app.kit import ui
-from explorer.app.kit.attempts import Attempts
 from explorer.app.kit.message import MOST, MessageArea
 from explorer.errors import InputError
 from tests.app.acts import words
@@ -31,15 +30,6 @@ def test_a_refusal_stays_when_work_ends_and_a_notice_goes() -> None:
     area.close()
     assert not area.view.visible
     assert words(area.view) == ""
-
-
-def test_work_that_ends_leaves_the_news() -> None:
-    area = MessageArea()
-    area.working("Reading …")
-    area.inform("Drawn and booked.")
-    area.done()
-    assert area.sentence == "Drawn and booked."
-    assert "Reading" not in words(area.view)
 
 
 def test_some_stand_one_above_the_other_and_each_can_be_closed() -> None:
@@ -93,14 +83,3 @@ def test_news_and_refusals_go_after_a_while() -> None:
     waiting[1][1]()
     assert area.sentence == "Reading …"
     assert "No." not in words(area.view)
-
-
-def test_what_is_refused_outside_an_attempt_stays() -> None:
-    area, attempts = MessageArea(), Attempts()
-    area.refuse("Outside.")
-    with attempts.another():
-        area.refuse("Inside.")
-    attempts.begin()
-    assert area.sentence == "Outside."
-    area.withdraw("Outside.")
-    assert area.sentence == ""

@@ -5,7 +5,7 @@ import socket
 import pytest
 
 from explorer.app import serve
-from explorer.app.kit.reach import Reach, qr_code
+from explorer.app.kit.reach import Reach
 from explorer.serving import names
 from explorer.serving.names import own_addresses
 from tests.app.test_server import application
@@ -49,8 +49,3 @@ def test_own_addresses_are_asked_for_only_where_all_are_listened_at(monkeypatch)
     assert own_addresses("127.0.0.1") == []
     assert "10.9.8.7" in own_addresses("0.0.0.0")
     assert "127.0.1.1" not in own_addresses("0.0.0.0")
-
-
-def test_the_picture_holds_the_address() -> None:
-    assert qr_code("http://192.0.2.7:5006") != qr_code("http://192.0.2.8:5006")
-    assert "<svg" in qr_code("http://192.0.2.7:5006")

@@ -56,36 +56,19 @@ class MapTools:
         shows = {each: str(number) for number, each in enumerate(names)} | {"Swipe": "swipe"}
         if not phone:
             shows = {"Both": "all", **shows}
-        self.shows = ui.RadioButtonGroup(
-            label="Maps shown",
-            options=shows,
-            value="1" if phone and names else next(iter(shows.values())),
-            visible=bool(names),
-            size="small",
-            margin=(0, 12, 0, 0),
-            stylesheets=[SPOKEN_LABEL],
-        )
+        first = "1" if phone and names else next(iter(shows.values()))
+        self.shows = _group("Maps shown", shows, first, (0, 12, 0, 0), visible=bool(names))
         ui.bind(self.shows, arrange, refused)
-        modes = {"Draw": "draw", "Move": "move"}
-        if polygons:
-            modes = {"Draw": "draw", "Polygon": "polygon", "Move": "move"}
-        if phone:
-            # One finger scrolls the page until a person asks to draw.
-            modes["Scroll"] = "scroll"
-        self.mode = ui.RadioButtonGroup(
-            label="A drag on a map",
-            options=modes,
-            value=state.drag,
-            size="small",
-            margin=0,
-            stylesheets=[SPOKEN_LABEL],
-        )
+        modes = {"Draw": "draw", "Polygon": "polygon", "Move": "move", "Scroll": "scroll"}
+        if not polygons:
+            del modes["Polygon"]
+        # One finger scrolls the page until a person asks to draw.
+        if not phone:
+            del modes["Scroll"]
+        self.mode = _group("A drag on a map", modes, state.drag)
         ui.bind(self.mode, lambda value: state.put(drag=value), refused)
-        buttons = [
-            self._button("Zoom in", ZOOMS["+"]),
-            self._button("Zoom out", ZOOMS["-"]),
-            self._button("Whole map", ZOOMS["0"]),
-        ]
+        zooms = {"Zoom in": "+", "Zoom out": "-", "Whole map": "0"}
+        buttons = [self._button(text, ZOOMS[key]) for text, key in zooms.items()]
         # A phone and a narrow cell have no space for all of them in one line.
         narrow = {"flex-wrap": "wrap", "max-width": "100%"}
         row = ui.wrapping if phone else partial(pn.Row, styles=narrow)
@@ -100,3 +83,8 @@ class MapTools:
             margin=(0, 0, 0, 4),
             on_click=lambda _event: self._zoom(factor),
         )
+
+
+def _group(label: str, options: dict[str, str], value: str, margin: Any = 0, **params: Any) -> Any:
+    params |= {"label": label, "options": options, "value": value, "margin": margin}
+    return ui.RadioButtonGroup(size="small", stylesheets=[SPOKEN_LABEL], **params)

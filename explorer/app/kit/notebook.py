@@ -22,6 +22,7 @@ import sys
 from collections.abc import Callable
 from functools import cache, partial
 from importlib.util import find_spec
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import quote
 
@@ -215,26 +216,19 @@ class _ToBrowsers(Comm):
                 self.send(*message)
 
 
-class _InTurn:
-    """A comm whose messages are handled on the kernel's loop, one after the other.
+def _in_turn(opened: Callable[[Any, Any], None], comm: Any, message: Any) -> None:
+    """Open a comm whose messages are handled on the kernel's loop, one after the other.
 
     JupyterLab has each page's messages handled in a thread of its own (subshells). One state would
     change from several threads at once, and what a cell prints would be lost: Panel captures all
     that is printed while it handles a message.
     """
+    loop = kernel_loop()
 
-    def __init__(self, comm: Any) -> None:
-        self._comm = comm
-        self.send, self.close = comm.send, comm.close
+    def on_msg(handle: Callable[[Any], None]) -> None:
+        comm.on_msg(lambda message: loop.call_soon_threadsafe(handle, message))
 
-    def on_msg(self, handle: Callable[[Any], None]) -> None:
-        """Let ``handle`` be called with each message."""
-        loop = kernel_loop()
-        self._comm.on_msg(lambda message: loop.call_soon_threadsafe(handle, message))
-
-
-def _in_turn(opened: Callable[[Any, Any], None], comm: Any, message: Any) -> None:
-    opened(_InTurn(comm), message)
+    opened(SimpleNamespace(send=comm.send, close=comm.close, on_msg=on_msg), message)
 
 
 def _send(content: dict[str, str], comm: Any, _message: Any) -> None:
@@ -317,14 +311,9 @@ def _in_html(value: Any) -> str:
     return json.dumps(value).replace("</", "<\\/").replace("<!--", "<\\!--")
 
 
-class Html:
-    """HTML in the form in which marimo asks for an output; it is not imported for this."""
-
-    def __init__(self, html: str) -> None:
-        self.html = html
-
-    def _mime_(self) -> tuple[str, str]:
-        return "text/html", self.html
+def for_marimo() -> Any:
+    """A sentence in the form in which marimo asks for an output; it is not imported for this."""
+    return SimpleNamespace(_mime_=lambda: ("text/html", sentence("marimo")))
 
 
 def sentence(heading: str) -> str:

@@ -161,7 +161,7 @@ class AppPage(pn.viewable.Viewer):
 
     def _display_(self) -> Any:
         # marimo asks for this first; its own way with Panel refuses outputs of this size.
-        return notebook.Html(notebook.sentence("marimo"))
+        return notebook.for_marimo()
 
     def __panel__(self) -> Any:
         shown = cell.laid_out(self.sidebar if self.controls else [], self.body, self.height)

@@ -89,17 +89,10 @@ class Table(JSComponent):
         deleted: Callable[[int], None] | None = None,
         **params: Any,
     ) -> None:
-        super().__init__(
-            selectable=chosen is not None,
-            clickable=clicked is not None,
-            deletable=deleted is not None,
-            **{
-                "sizing_mode": "stretch_width",
-                "min_height": 120,
-                "stylesheets": [TABLE_CSS],
-                **params,
-            },
-        )
+        acts = {"selectable": chosen, "clickable": clicked, "deletable": deleted}
+        looks = {"sizing_mode": "stretch_width", "min_height": 120, "stylesheets": [TABLE_CSS]}
+        can = {name: act is not None for name, act in acts.items()}
+        super().__init__(**{**looks, **can, **params})
         self._refused, self._edited, self._chosen = refused, edited, chosen
         self._by_row = {"click": clicked, "delete": deleted}
         self._layout, self._entered = tuple(layout), False
@@ -129,10 +122,8 @@ class Table(JSComponent):
         Columns without values are not sent.
         """
         self._values = {
-            name: values[name].tolist()
-            if isinstance(values[name], np.ndarray | pd.Series)
-            else list(values[name])
-            for name in values
+            name: column.tolist() if isinstance(column, np.ndarray | pd.Series) else list(column)
+            for name, column in values.items()
         }
         self._send()
 
@@ -158,11 +149,8 @@ class Table(JSComponent):
     def _received(self, event: Any) -> None:
         """Do what a message of a browser says."""
         message = event.data if isinstance(event.data, dict) else {}
-        kind, row, count = (
-            message.get("kind"),
-            message.get("row"),
-            len(next(iter(self._values.values()), ())),
-        )
+        kind, row = message.get("kind"), message.get("row")
+        count = len(next(iter(self._values.values()), ()))
 
         def known(row: Any) -> TypeGuard[int]:
             return type(row) is int and 0 <= row < count
@@ -175,10 +163,9 @@ class Table(JSComponent):
                 return
         elif kind == "edit" and self._edited is not None and known(row):
             column, value = message.get("column"), message.get("value")
-            edits = any(each.name == column and each.edit for each in self._layout)
-            number = isinstance(value, int | float) and not isinstance(value, bool)
+            edits = any(shown.name == column and shown.edit for shown in self._layout)
             text = isinstance(value, str) and len(value) <= _LONGEST
-            if edits and (number or text or value is None):
+            if edits and (type(value) in (int, float, type(None)) or text):
                 self._entered = True
                 self._edited(row, str(column), value)
                 return

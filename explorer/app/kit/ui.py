@@ -170,18 +170,17 @@ _TYPED: dict[str, Any] = {
 }
 
 
-class FloatInput(_Checked, pmui.FloatInput):
+class _Typed(_Checked):
+    def __init__(self, **params: Any) -> None:
+        super().__init__(**{"sx": _TYPED, **params})
+
+
+class FloatInput(_Typed, pmui.FloatInput):
     """A box to type a number."""
 
-    def __init__(self, **params: Any) -> None:
-        super().__init__(**{"sx": _TYPED, **params})
 
-
-class IntInput(_Checked, pmui.IntInput):
+class IntInput(_Typed, pmui.IntInput):
     """A box to type a whole number."""
-
-    def __init__(self, **params: Any) -> None:
-        super().__init__(**{"sx": _TYPED, **params})
 
 
 class TextInput(LedText, _Checked, pmui.TextInput):

@@ -111,7 +111,7 @@ def test_zooming_in_brings_finer_outlines_of_what_is_in_sight(page, monkeypatch)
     def seen(number: int = -1) -> Viewport:
         # As a browser of that size would tell.
         maps = page.maps
-        return Viewport.of(maps._ranges[number].bounds, 500, 500, maps.grids[number])
+        return Viewport.of(maps.all_ranges[number].bounds, 500, 500, maps.grids[number])
 
     monkeypatch.setattr(page.maps, "viewport", seen)
     coarse = page.screen.outlined.shapes

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 
 from explorer.grid.base_map import BaseMap
 from explorer.views.base_map import BaseLayer
 
-if TYPE_CHECKING:
-    from explorer.app.kit.maps import Maps
-
 
 class BaseMaps:
-    """The base maps of maps side by side; those that move together share one."""
+    """The base maps of maps side by side (`Maps`); those that move together share one."""
 
-    def __init__(self, maps: Maps) -> None:
+    def __init__(self, maps: Any) -> None:
         self._maps, self._wide = maps, False
         ranges = maps.all_ranges
         together = [[at for at, other in enumerate(ranges) if other is own] for own in ranges]

@@ -121,6 +121,10 @@ class Storage(_Orders):
         """Ask the browser for the text."""
         self._send("recall", name=self._name)
 
+    def take(self, reply: Any) -> None:
+        """What came back from the browser; anything may come from a client."""
+        _pass_on(reply, self._answered)
+
     def _answered(self, answer: dict[str, Any]) -> None:
         value, recalled = answer.get("value"), self._recalled()
         if isinstance(value, str) and 0 < len(value) <= _LONGEST and recalled is not None:

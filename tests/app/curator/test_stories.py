@@ -250,7 +250,7 @@ def keep(page) -> dict:
     """What the tab is told to keep of the page as it stands."""
     page.scenarios.keep()
     (order,) = page.tab.view.objects
-    return json.loads(order.value)["kept"]
+    return json.loads(order.value)["links"]
 
 
 def test_a_change_on_compare_is_kept_for_explore_and_its_own_part_for_itself(monkeypatch) -> None:

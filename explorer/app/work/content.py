@@ -128,13 +128,23 @@ class After(HTTPMessageDelegate):
 
     def __init__(self, answer: HTTPMessageDelegate, done: asyncio.Future[None]) -> None:
         self._answer, self._done = answer, done
-        for name in ("data_received", "finish", "on_connection_close"):
-            setattr(self, name, getattr(answer, name))
 
     def headers_received(self, start_line: Any, headers: HTTPHeaders) -> Awaitable[None]:
         """Pass them on, and wait."""
         self._answer.headers_received(start_line, headers)
         return asyncio.shield(self._done)
+
+    def data_received(self, chunk: bytes) -> Awaitable[None] | None:
+        """Pass it on."""
+        return self._answer.data_received(chunk)
+
+    def finish(self) -> None:
+        """Pass it on."""
+        self._answer.finish()
+
+    def on_connection_close(self) -> None:
+        """Pass it on."""
+        self._answer.on_connection_close()
 
 
 class Asked(RequestHandler):

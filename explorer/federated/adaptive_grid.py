@@ -38,22 +38,22 @@ def adaptive_grid(session: Session, population: int, by_shards: bool = False) ->
     if by_shards:
         epsilon /= math.sqrt(-(-session.people // session.shard))
     limit = min(side, 1 << session.depth)
-    wanted = max(FEWEST, math.ceil(math.sqrt(session.people * epsilon / C_FIRST) / 4))
-    edges = _edges(0, side, min(wanted, limit))
+    m1 = max(FEWEST, math.ceil(math.sqrt(session.people * epsilon / C_FIRST) / 4))
+    edges = _edges(0, side, min(m1, limit))
     paid = share(session.units, ALPHA)
     coarse, first = _asked_boxes(session, *_product(edges, edges), paid)
     check_heard(first.answered)
     boxes, parents = [], []
     for number, (lower, upper) in enumerate(zip(*_product(edges, edges), strict=True)):
-        held = max(float(coarse.sums[number]), 0.0)
-        m2 = max(1, math.ceil(math.sqrt(held * (1 - ALPHA) * epsilon / C_SECOND)))
+        count = max(float(coarse.sums[number]), 0.0)
+        m2 = max(1, math.ceil(math.sqrt(count * (1 - ALPHA) * epsilon / C_SECOND)))
         sides = [
             _edges(int(low), int(high), min(m2, int(high - low)))
             for low, high in zip(lower, upper, strict=True)
         ]
-        made = _product(*sides)
-        boxes.append(np.stack(made, axis=1))
-        parents.append(np.full(len(made[0]), number))
+        corners = _product(*sides)
+        boxes.append(np.stack(corners, axis=1))
+        parents.append(np.full(len(corners[0]), number))
     fine = np.concatenate(boxes)
     finer, second = _asked_boxes(session, fine[:, 0], fine[:, 1], session.units - paid)
     check_heard(second.answered)
@@ -84,9 +84,9 @@ def _asked_boxes(session: Session, lower: Ints, upper: Ints, units: int) -> tupl
     by_code = owner[row, column]
     starts = np.flatnonzero(np.diff(by_code, prepend=-1))
     question = Question(starts, by_code[starts], len(lower), depth)
-    found = session.sums(question, session.people, units, fresh=False)
-    asked = Row(**figures(found, len(lower)))
-    return _Sums(found.values / found.sensitivity, asked), asked
+    sums = session.sums(question, session.people, units, fresh=False)
+    round_row = Row(**figures(sums, len(lower)))
+    return _Sums(sums.values / sums.sensitivity, round_row), round_row
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,21 +116,23 @@ def _grids(
     first = np.flatnonzero((lower < shape).all(axis=1))
     place = np.full(len(lower), -1)
     place[first] = 1 + np.arange(len(first))
-    kept = np.flatnonzero((fine[:, 0] < shape).all(axis=1))
+    inside = np.flatnonzero((fine[:, 0] < shape).all(axis=1))
     corner = np.zeros((1, 2), dtype=np.int64)
-    all_lower = np.concatenate([corner, lower[first], fine[kept, 0]])
+    all_lower = np.concatenate([corner, lower[first], fine[inside, 0]])
     all_upper = np.concatenate(
-        [shape[np.newaxis], np.minimum(upper[first], shape), np.minimum(fine[kept, 1], shape)]
+        [shape[np.newaxis], np.minimum(upper[first], shape), np.minimum(fine[inside, 1], shape)]
     )
-    parent = np.concatenate([[-1], np.zeros(len(first), dtype=np.int64), place[parents[kept]]])
+    parent = np.concatenate([[-1], np.zeros(len(first), dtype=np.int64), place[parents[inside]]])
     is_leaf = np.arange(len(parent)) > len(first)
-    ids = [1 + np.arange(len(first)), 1 + len(first) + np.arange(len(kept))]
+    ids = [1 + np.arange(len(first)), 1 + len(first) + np.arange(len(inside))]
     stages = ("round 1", "round 2")
     paid = np.zeros((len(parent), 2), dtype=np.int64)
     measured = []
-    for number, (at, which, each) in enumerate(zip(ids, (first, kept), (sums, finer), strict=True)):
-        paid[at, number] = each.row.units
-        values, variances = each.scaled(population)
+    for number, (at, which, grid_sums) in enumerate(
+        zip(ids, (first, inside), (sums, finer), strict=True)
+    ):
+        paid[at, number] = grid_sums.row.units
+        values, variances = grid_sums.scaled(population)
         measured.append(Measurement(stages[number], at, values[which], variances[which]))
     record = Transcript(
         all_lower, all_upper, parent.astype(np.int64), is_leaf, stages, paid, tuple(measured)

@@ -65,9 +65,9 @@ class Vectors:
 
     def dense(self, person: int, counters: int) -> Ints:
         """One person's vector, (v,)."""
-        own = self.person == person
+        entries = self.person == person
         result = np.zeros(counters, dtype=np.int64)
-        np.add.at(result, self.index[own], self.value[own])
+        np.add.at(result, self.index[entries], self.value[entries])
         return result
 
 
@@ -175,8 +175,8 @@ def aggregate(
     answers = [(person.number, person.answer(set(survivors), plan.fewest)) for person in answering]
     needed = sorted({j for i in survivors for j in people[i].masked_with} | set(survivors))
     secrets = rebuilt(answers, needed, plan.threshold)
-    known = Masks.rebuilt(secrets, keys, {i: people[i].masked_with for i in survivors})
-    sums = _summed(plan, counts, noise, survivors, masks, known, watched)
+    rebuilt_masks = Masks.rebuilt(secrets, keys, {i: people[i].masked_with for i in survivors})
+    sums = _summed(plan, counts, noise, survivors, masks, rebuilt_masks, watched)
     revealed = {j: kind for j, (kind, _) in secrets.items()}
     return Aggregate(sums[0], np.array(survivors), revealed, sums[1])
 
@@ -191,13 +191,13 @@ def rebuilt(
     Refused
         If fewer than t neighbours of anybody answer.
     """
-    given: dict[int, list[tuple[int, str, bytes]]] = {}
+    shares_by_person: dict[int, list[tuple[int, str, bytes]]] = {}
     for i, shares in answers:
         for j, (kind, share) in shares.items():
-            given.setdefault(j, []).append((i + 1, kind, share))
+            shares_by_person.setdefault(j, []).append((i + 1, kind, share))
     secrets = {}
     for j in needed:
-        used = given.get(j, [])[:threshold]
+        used = shares_by_person.get(j, [])[:threshold]
         if len(used) < threshold:
             raise Refused(f"{len(used)} neighbours of a person answered, {threshold} are needed")
         points, kinds, shares_of = zip(*used, strict=True)
@@ -221,14 +221,14 @@ class Masks:
     @classmethod
     def of(cls, survivors: list[Person], wires: Wires) -> Masks:
         """The masks in the vectors of those who sent one."""
-        own = [(person.number, person.self_mask) for person in survivors]
+        self_masks = [(person.number, person.self_mask) for person in survivors]
         pairs = {}
         for person in survivors:
             for j in person.masked_with:
                 edge = min(person.number, j), max(person.number, j)
                 if edge not in pairs:
                     pairs[edge] = person.pair_mask(j, wires)
-        return cls(own, [(*edge, key) for edge, key in pairs.items()])
+        return cls(self_masks, [(*edge, key) for edge, key in pairs.items()])
 
     @classmethod
     def rebuilt(
@@ -238,7 +238,9 @@ class Masks:
         masked_with: Mapping[int, tuple[int, ...]],
     ) -> Masks:
         """What the server works out: own masks, and those of the dropped with each survivor."""
-        own = [(j, self_mask(secret)) for j, (kind, secret) in secrets.items() if kind == SELF]
+        self_masks = [
+            (j, self_mask(secret)) for j, (kind, secret) in secrets.items() if kind == SELF
+        ]
         dropped = {j: mask_key(seed) for j, (kind, seed) in secrets.items() if kind == MASK}
         pairs = [
             (min(i, j), max(i, j), agree(MASK, dropped[j], keys[i].mask))
@@ -246,7 +248,7 @@ class Masks:
             for j in others
             if j in dropped
         ]
-        return cls(own, pairs)
+        return cls(self_masks, pairs)
 
 
 def _summed(
@@ -255,7 +257,7 @@ def _summed(
     noise: Vectors,
     survivors: list[int],
     masks: Masks,
-    known: Masks,
+    rebuilt_masks: Masks,
     watched: int | None,
 ) -> tuple[Ints, Seen | None]:
     """Vectors masked and added, block by block; then the server takes known masks off the sum."""
@@ -274,26 +276,26 @@ def _summed(
         for i, key in masks.own:
             sent[row[i]] += mask(key, begin, end, word)
         for i, j, key in masks.pairs:
-            made = mask(key, begin, end, word)
+            pair_mask = mask(key, begin, end, word)
             if i in row:
-                sent[row[i]] += made
+                sent[row[i]] += pair_mask
             if j in row:
-                sent[row[j]] -= made
+                sent[row[j]] -= pair_mask
         added = sent.sum(axis=0, dtype=word)
         masked_sum[begin:end] = added & word.type(modulus)
         if watched is not None:
             masked[begin:end] = sent[row[watched]] & word.type(modulus)
-        for _, key in known.own:
+        for _, key in rebuilt_masks.own:
             added -= mask(key, begin, end, word)
-        for i, _, key in known.pairs:
-            made = mask(key, begin, end, word)
+        for i, _, key in rebuilt_masks.pairs:
+            pair_mask = mask(key, begin, end, word)
             # The survivor of the two has it in her vector.
-            added = added - made if i in row else added + made
+            added = added - pair_mask if i in row else added + pair_mask
         total[begin:end] = added & word.type(modulus)
     if watched is None:
         return total, None
-    own = [part.dense(watched, plan.counters) for part in (counts, noise)]
-    return total, Seen(watched, own[0], own[1], masked, masked_sum, total)
+    vectors = [part.dense(watched, plan.counters) for part in (counts, noise)]
+    return total, Seen(watched, vectors[0], vectors[1], masked, masked_sum, total)
 
 
 def _those(chosen: NDArray[np.bool_]) -> list[int]:

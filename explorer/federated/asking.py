@@ -211,9 +211,9 @@ class Asking:
             chosen = self._session[self._asked : self._asked + number]
             self._asked += number
             return chosen
-        found = sample(self._random, self.number, number)
+        positions = sample(self._random, self.number, number)
         # Where all take part, no one has to say in which order.
-        return found if self.number == len(self.__people) else self._session[found]
+        return positions if self.number == len(self.__people) else self._session[positions]
 
     @property
     def _session(self) -> Whole:
@@ -226,20 +226,20 @@ class Asking:
         there = self._random.random(len(members)) >= self.protocol.dropped
         words = self._random.integers(0, 2**64, len(members), dtype=np.uint64)
         roll = Roll.of(plan, members, there, words)
-        asked = self.__people, question, plan, roll
+        arguments = self.__people, question, plan, roll
         overflow: int | None = None
         number = len(self._ledger)
         if self.mode == "summed":
             # Apart from samples and dropouts, which are the same in every mode.
-            values = summed(*asked, np.random.default_rng([*self._key, number]))
+            values = summed(*arguments, np.random.default_rng([*self._key, number]))
         elif self.mode == "ideal":
             # Names of their own for every round: no word of a stream is read twice.
-            total = ideal(*asked, Stream(self._key, 2 * number), self._record, number)
+            total = ideal(*arguments, Stream(self._key, 2 * number), self._record, number)
             values, overflow = total.values, total.overflow
         else:
             secrets = Stream(self._key, 2 * number + 1)
             keep = self._seen.append if self.preview else None
-            total, lost = masked(*asked, Stream(self._key, 2 * number), secrets.bytes, keep)
+            total, lost = masked(*arguments, Stream(self._key, 2 * number), secrets.bytes, keep)
             values, overflow, roll = total.values, total.overflow, roll.without(lost)
         shape = roll.answered / plan.honest
         return Sums(
@@ -274,9 +274,9 @@ def generator(rng: int | np.random.Generator | None) -> np.random.Generator:
     return np.random.default_rng(int(rng) % 2**64)
 
 
-def _number(number: float, most: int) -> int:
+def _number(number: float, limit: int) -> int:
     if isinstance(number, bool) or number != int(number) or number < 1:
         raise InputError(f"{number!r} people cannot be asked: give a whole number, 1 or more.")
-    if number > most:
-        raise InputError(f"{number:,} people are to be asked, {most:,} can be: ask fewer.")
+    if number > limit:
+        raise InputError(f"{number:,} people are to be asked, {limit:,} can be: ask fewer.")
     return int(number)

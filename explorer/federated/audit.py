@@ -57,7 +57,7 @@ def replay_cases(
     algorithms : from which each case takes one
     """
     begin, rng = time.perf_counter(), np.random.default_rng(seed)
-    found = Finding(Federated.key)
+    finding = Finding(Federated.key)
     for number in numbers:
         saved = number % FILES_EVERY == FILES_EVERY - 1
         choose = Seeded(f"{seed}/{Federated.key}/{number}")
@@ -66,14 +66,14 @@ def replay_cases(
                 case = draw_large_case(choose, number // LARGE_EVERY)
             else:
                 case = draw_case(choose, decided, algorithms)
-            found += try_case(case, rng, saved)
+            finding += try_case(case, rng, saved)
         except Breach as breach:
             # Of a run that looks for where decisions turn.
-            found += Finding(Federated.key, 1, fault=str(breach))
-        if found.fault is not None:
-            found = replace(found, fault=f"case {number} of seed {seed}: {found.fault}")
+            finding += Finding(Federated.key, 1, fault=str(breach))
+        if finding.fault is not None:
+            finding = replace(finding, fault=f"case {number} of seed {seed}: {finding.fault}")
             break
-    return replace(found, seconds=time.perf_counter() - begin)
+    return replace(finding, seconds=time.perf_counter() - begin)
 
 
 def try_case(case: Case, rng: np.random.Generator | None = None, saved: bool = False) -> Finding:
@@ -88,10 +88,10 @@ def try_case(case: Case, rng: np.random.Generator | None = None, saved: bool = F
     recorder, fault = Recorder(case.style), None
     try:
         public = published(case, case.people, recorder, saved)
-        told = _who_tells(case, recorder, public[:2])
-        if told is not None:
-            person = told[0]
-            raise Breach(f"given the same sums, {told[1]}")
+        leak = _who_tells(case, recorder, public[:2])
+        if leak is not None:
+            person = leak[0]
+            raise Breach(f"given the same sums, {leak[1]}")
         for tried, person in enumerate(_neighbours(case, recorder), 1):  # noqa: B007  told when it fails
             replayer = Replayer(recorder, case.settings["corrupt"])
             other = published(case, case.without(person), replayer, saved)
@@ -123,12 +123,12 @@ def published(case: Case, people: People, record: Hook, saved: bool = False) -> 
     Breach
         Of the hook, or if the run fails in any other way, which all can see.
     """
-    told: list[float] = []
+    progress_values: list[float] = []
     try:
         release = case.mechanism.release(
             people,
             rng=case.rng,
-            progress=told.append,
+            progress=progress_values.append,
             prior=case.prior,
             record=record,
             people_are_public=not case.declared,
@@ -139,9 +139,9 @@ def published(case: Case, people: People, record: Hook, saved: bool = False) -> 
         raise
     except Exception as error:
         raise Breach(f"the run fails: {type(error).__name__}: {error}") from error
-    seen = surface(release, True) if saved else None
-    said = {} if seen is None else {"said": seen.said, "files": seen.files}
-    return release, repr(release), release.rounds.to_csv(), said, tuple(told)
+    snapshot = surface(release, True) if saved else None
+    contents = {} if snapshot is None else {"said": snapshot.said, "files": snapshot.files}
+    return release, repr(release), release.rounds.to_csv(), contents, tuple(progress_values)
 
 
 def _who_tells(case: Case, recorder: Recorder, public: tuple[Any, ...]) -> tuple[int, str] | None:
@@ -174,32 +174,34 @@ def _who_tells(case: Case, recorder: Recorder, public: tuple[Any, ...]) -> tuple
 
 def decided(case: Case) -> Any:
     """What a run of a case decides: its rounds and trees; an odd seed looks at their number."""
-    made, said, *_ = published(case, case.people, Recorder(case.style))
-    if made is None:
-        return said
+    release, text, *_ = published(case, case.people, Recorder(case.style))
+    if release is None:
+        return text
     if case.seed % 2:
-        return len(made.heard)
-    trees = [row.tree.keys.tobytes() for row in made.heard if isinstance(row, Heard)]
-    figures = [(row.cells, row.people, row.units) for row in made.heard]
-    return trees, figures, made.tree.lower.tobytes()
+        return len(release.heard)
+    trees = [row.tree.keys.tobytes() for row in release.heard if isinstance(row, Heard)]
+    figures = [(row.cells, row.people, row.units) for row in release.heard]
+    return trees, figures, release.tree.lower.tobytes()
 
 
 def _neighbours(case: Case, recorder: Recorder) -> tuple[int, ...]:
     """The persons of a case, the last of them being anyone who is heard most often."""
-    heard = [shard.members[shard.there] for shard in recorder.shards if shard.exact is not None]
-    if not heard:
+    respondents = [
+        shard.members[shard.there] for shard in recorder.shards if shard.exact is not None
+    ]
+    if not respondents:
         return case.persons
-    often = np.bincount(np.concatenate(heard), minlength=len(case.people))
+    often = np.bincount(np.concatenate(respondents), minlength=len(case.people))
     return (*case.persons[:-1], int(often.argmax()))
 
 
-def _check_books(made: DistributedRelease | None, units: int) -> None:
+def _check_books(release: DistributedRelease | None, units: int) -> None:
     """What rounds cost the person who pays most, as the release shows it, is epsilon."""
-    if made is None:
+    if release is None:
         return
-    paid = [row.units for row in made.heard]
-    dearest = max(paid) if made.paying == ONCE else sum(paid)
-    if dearest != units or made.units != units:
+    paid = [row.units for row in release.heard]
+    dearest = max(paid) if release.paying == ONCE else sum(paid)
+    if dearest != units or release.units != units:
         raise Breach(f"the books show {dearest} of {units} units spent")
 
 

@@ -108,12 +108,12 @@ class Case:
     def describe(self, person: int) -> str:
         """A pair in one sentence."""
         settings = {**self.settings, **self.options}
-        told = ", ".join(f"{name}={value!r}" for name, value in settings.items())
+        settings_text = ", ".join(f"{name}={value!r}" for name, value in settings.items())
         earlier = "" if self.prior is None else ", on an earlier release"
         earlier += ", declared" if self.declared else ""
         return (
-            f"{told}; {self.people!r}, person {person}, outcomes {self.style}, seed {self.seed}, "
-            f"storm {self.storm}{earlier}"
+            f"{settings_text}; {self.people!r}, person {person}, outcomes {self.style}, "
+            f"seed {self.seed}, storm {self.storm}{earlier}"
         )
 
 
@@ -189,11 +189,11 @@ def _settings(algorithm: str, people: People, choose: Chooser) -> dict[str, Any]
     # A shard of few has no one honest left for sure if many may fail.
     fewest = 2 if dropped == corrupt == 0 else 60
     size = _one_of(choose, (fewest, 60, 200, 1_000, 10_000))
-    asked = _one_of(choose, (None, None, len(people), max(60, 2 * len(people) // 3)))
+    sample_size = _one_of(choose, (None, None, len(people), max(60, 2 * len(people) // 3)))
     return {
         "epsilon": float(f"{epsilon:.{_one_of(choose, (1, 2, 17))}g}"),
         "algorithm": algorithm,
-        "people": asked,
+        "people": sample_size,
         "shard": max(size, len(people) // 40),
         "dropped": dropped,
         "corrupt": corrupt,
@@ -205,10 +205,10 @@ def _settings(algorithm: str, people: People, choose: Chooser) -> dict[str, Any]
 
 
 def _options(algorithm: str, choose: Chooser) -> dict[str, Any]:
-    known = OPTIONS.get(algorithm, {})
+    choices = OPTIONS.get(algorithm, {})
     if choose.whole(0, 1):
         return {}
-    return {name: _one_of(choose, values) for name, values in known.items() if choose.whole(0, 1)}
+    return {name: _one_of(choose, values) for name, values in choices.items() if choose.whole(0, 1)}
 
 
 def _people(algorithm: str, choose: Chooser) -> People:

@@ -64,16 +64,16 @@ class Level:
 def flat(session: Session, population: int, level: int | None = None) -> Drawn:
     """One question for all cells of a level, by default and at most the finest."""
     tree = KeyTree.even(session.depth, min(level or session.depth, session.depth))
-    heard = session.ask(tree, session.people, session.units, fresh=True)
-    check_heard(heard.answered)
-    return alone(heard, session.shape, population, [], "round 1"), [heard]
+    response = session.ask(tree, session.people, session.units, fresh=True)
+    check_heard(response.answered)
+    return alone(response, session.shape, population, [], "round 1"), [response]
 
 
 def hierarchical(session: Session, population: int) -> Drawn:
     """Every level at an equal part of epsilon; the one of least `Level.risk` is published."""
     parts = [1.0] * session.depth
-    found, rows = levels(session, parts)
-    return published(session, population, least(found, session.depth), rows), rows
+    by_level, rows = levels(session, parts)
+    return published(session, population, least(by_level, session.depth), rows), rows
 
 
 def decomposition(session: Session, population: int, to_root: bool = False) -> Drawn:
@@ -83,8 +83,8 @@ def decomposition(session: Session, population: int, to_root: bool = False) -> D
     *higher* levels (erratum 42): `to_root`.
     """
     sign = -1.0 if to_root else 1.0
-    found, rows = levels(session, [2.0 ** (sign * k / 3) for k in range(1, session.depth + 1)])
-    agreed = agreeing(found)
+    by_level, rows = levels(session, [2.0 ** (sign * k / 3) for k in range(1, session.depth + 1)])
+    agreed = agreeing(by_level)
     return published(session, population, least(agreed, session.depth), rows), rows
 
 
@@ -93,15 +93,15 @@ def count_min(session: Session, population: int) -> Drawn:
 
     A cell's estimate is the least of its counters.
     """
-    found, rows = levels(session, [1.0] * session.depth, hashed=True)
-    return published(session, population, least(found, session.depth), rows), rows
+    by_level, rows = levels(session, [1.0] * session.depth, hashed=True)
+    return published(session, population, least(by_level, session.depth), rows), rows
 
 
 def sampling(session: Session, population: int, level: int | None = None) -> Drawn:
     """Cells of a level, by default the finest, of a part of the people without any noise."""
     tree = KeyTree.even(session.depth, min(level or session.depth, session.depth))
-    heard = session.look(tree)
-    return alone(heard, session.shape, population, [], "round 1"), [heard]
+    response = session.look(tree)
+    return alone(response, session.shape, population, [], "round 1"), [response]
 
 
 BASELINES: dict[str, Callable[..., Drawn]] = {
@@ -121,25 +121,27 @@ def levels(
     """Estimates of levels 1 to the depth, each at its part of epsilon, all asked in turn."""
     paid = [share(session.units, part / sum(parts)) for part in parts]
     paid[-1] = session.units - sum(paid[:-1])
-    found, rows = [], []
+    by_level, rows = [], []
     for number, units in enumerate(paid, 1):
         if hashed and 4**number > ROWS * WIDTH:
-            level, asked = _sketch(session, number, units)
+            level, level_rows = _sketch(session, number, units)
         else:
-            heard = session.ask(
+            response = session.ask(
                 KeyTree.even(session.depth, number), session.people, units, fresh=False
             )
             # What no one answered says nothing, though its sums are 0 without any noise.
-            variance = heard.noise**2 if heard.answered else math.inf
-            squares = float(np.sum(heard.sums**2)) - len(heard.sums) * variance - heard.answered
-            level = Level(number, heard.sums, variance, squares, heard.answered)
-            asked = [heard]
-        found.append(level)
-        rows += asked
-    return found, rows
+            variance = response.noise**2 if response.answered else math.inf
+            squares = (
+                float(np.sum(response.sums**2)) - len(response.sums) * variance - response.answered
+            )
+            level = Level(number, response.sums, variance, squares, response.answered)
+            level_rows = [response]
+        by_level.append(level)
+        rows += level_rows
+    return by_level, rows
 
 
-def least(found: Sequence[Level], depth: int) -> Level:
+def least(candidates: Sequence[Level], depth: int) -> Level:
     """The level whose finest cells are expected to be wrong by least: free, it reads sums.
 
     Raises
@@ -147,20 +149,20 @@ def least(found: Sequence[Level], depth: int) -> Level:
     InputError
         If no one was heard at any level.
     """
-    heard = [level for level in found if level.answered]
-    check_heard(len(heard))
-    return min(heard, key=lambda level: level.risk(depth))
+    answered = [level for level in candidates if level.answered]
+    check_heard(len(answered))
+    return min(answered, key=lambda level: level.risk(depth))
 
 
-def agreeing(found: Sequence[Level]) -> list[Level]:
+def agreeing(noisy_levels: Sequence[Level]) -> list[Level]:
     """Least squares over complete levels: the best estimates that add up.
 
     A level of infinite variance, of which no one was heard, follows from the others.
     """
-    scale = [max(level.answered, 1) for level in found]
-    z = [level.sums / m for level, m in zip(found, scale, strict=True)]
-    alone = [level.variance / m**2 for level, m in zip(found, scale, strict=True)]
-    for k in range(len(found) - 2, -1, -1):
+    scale = [max(level.answered, 1) for level in noisy_levels]
+    z = [level.sums / m for level, m in zip(noisy_levels, scale, strict=True)]
+    alone = [level.variance / m**2 for level, m in zip(noisy_levels, scale, strict=True)]
+    for k in range(len(noisy_levels) - 2, -1, -1):
         below, spread = z[k + 1].reshape(-1, 4).sum(axis=1), 4 * alone[k + 1]
         if math.isinf(alone[k]):
             z[k], alone[k] = below, spread
@@ -169,7 +171,7 @@ def agreeing(found: Sequence[Level]) -> list[Level]:
             z[k] = weight * z[k] + (1 - weight) * below
             alone[k] *= weight
     final = list(alone)
-    for k in range(1, len(found)):
+    for k in range(1, len(noisy_levels)):
         missing = z[k - 1] - z[k].reshape(-1, 4).sum(axis=1)
         z[k] = z[k] + np.repeat(missing, 4) / 4
         if math.isfinite(alone[k]):
@@ -182,14 +184,14 @@ def agreeing(found: Sequence[Level]) -> list[Level]:
             float(np.sum((x * m) ** 2)) - len(x) * v * m**2 - m,
             level.answered,
         )
-        for level, x, v, m in zip(found, z, final, scale, strict=True)
+        for level, x, v, m in zip(noisy_levels, z, final, scale, strict=True)
     ]
 
 
 def published(session: Session, population: int, level: Level, rows: Sequence[Row]) -> Estimate:
     """The map of one level; all rounds besides the last count as spent elsewhere."""
     tree = KeyTree.even(session.depth, level.number)
-    heard = Heard(
+    response = Heard(
         cells=len(level.sums),
         people=session.people,
         answered=level.answered,
@@ -199,7 +201,7 @@ def published(session: Session, population: int, level: Level, rows: Sequence[Ro
         sums=level.sums,
     )
     before = [(f"round {at}", row.epsilon) for at, row in enumerate(rows[:-1], 1)]
-    return alone(heard, session.shape, population, before, f"round {len(rows)}")
+    return alone(response, session.shape, population, before, f"round {len(rows)}")
 
 
 def _sketch(session: Session, number: int, units: int) -> tuple[Level, list[Row]]:
@@ -215,22 +217,22 @@ def _sketch(session: Session, number: int, units: int) -> tuple[Level, list[Row]
         question = Question(starts, owner, WIDTH, session.asking.depth)
         sums = session.sums(question, session.people, paid, fresh=False)
         values = sums.values / sums.sensitivity
-        asked = Row(**figures(sums, WIDTH))
-        rows.append(asked)
+        round_row = Row(**figures(sums, WIDTH))
+        rows.append(round_row)
         if not sums.answered:
             continue
         estimate = np.minimum(estimate, values[owner])
-        variance = asked.noise**2
+        variance = round_row.noise**2
         # Counters hold the squares, what collides, and the noise.
         collided = float(values.sum()) ** 2 / WIDTH
         squares.append((np.sum(values**2) - WIDTH * variance - collided)
-                       * WIDTH / (WIDTH - 1) - asked.answered)  # fmt: skip
-        answered = asked.answered
+                       * WIDTH / (WIDTH - 1) - round_row.answered)  # fmt: skip
+        answered = round_row.answered
     if not answered:
         return Level(number, np.zeros(len(codes)), math.inf, -math.inf, 0), list(rows)
-    held = float(np.mean(squares))
-    error = variance + max(held, 0.0) / WIDTH
-    return Level(number, estimate, error, held, answered), list(rows)
+    sum_of_squares = float(np.mean(squares))
+    error = variance + max(sum_of_squares, 0.0) / WIDTH
+    return Level(number, estimate, error, sum_of_squares, answered), list(rows)
 
 
 def _hash(codes: NDArray[np.uint64], row: int) -> Ints:

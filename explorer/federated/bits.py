@@ -12,7 +12,7 @@ from explorer.releases.units import share, to_units
 
 
 def require_bits(
-    made: Settings, protocol: Protocol, people: int, depth: int, places: int, at_once: bool
+    settings: Settings, protocol: Protocol, people: int, depth: int, places: int, at_once: bool
 ) -> None:
     """Refuse bits that are too few for a round of a run, the fewest that do being named.
 
@@ -21,7 +21,7 @@ def require_bits(
 
     Parameters
     ----------
-    made : what is to be drawn
+    settings : what is to be drawn
     protocol : with the bits, or none
     people : how many may be asked
     depth : of the tree
@@ -33,12 +33,12 @@ def require_bits(
     InputError
         See `Protocol.require_bits`.
     """
-    if protocol.bits is None or made.algorithm == "sampling":
+    if protocol.bits is None or settings.algorithm == "sampling":
         return
-    units, sizes = to_units(made.epsilon), {people}
+    units, sizes = to_units(settings.epsilon), {people}
     if not at_once:
-        units = cheapest(made, depth, places)
-        if made.algorithm == "people":
+        units = cheapest(settings, depth, places)
+        if settings.algorithm == "people":
             # A round of its own is a part of them.
             sizes |= {min(people, rounds.SMALLEST), min(people, protocol.shard)}
     for size in sizes:
@@ -65,14 +65,14 @@ def rounds_to_come(people: int, shard: int, whole: bool) -> set[int]:
     return {people, least, min(people, -(-least // shard) * shard + 1)}
 
 
-def cheapest(made: Settings, depth: int, places: int) -> int:
+def cheapest(settings: Settings, depth: int, places: int) -> int:
     """The least that a round of a run may cost, in 10^-12 epsilon."""
-    units = to_units(made.epsilon)
+    units = to_units(settings.epsilon)
     # A map of one cell is asked at once.
     depth = max(depth, 1)
-    if made.algorithm in ("mended", "paper"):
-        if made.algorithm == "paper" and made.equal_rounds is not None:
-            return max(units // made.equal_rounds, 1)
+    if settings.algorithm in ("mended", "paper"):
+        if settings.algorithm == "paper" and settings.equal_rounds is not None:
+            return max(units // settings.equal_rounds, 1)
         return rounds.least(units, least_units(places))
     parts = {
         "adaptive grid": min(ALPHA, 1 - ALPHA),
@@ -80,4 +80,4 @@ def cheapest(made: Settings, depth: int, places: int) -> int:
         "count-min": 1 / (depth * ROWS),
         "decomposition": 1 / sum(2 ** (level / 3) for level in range(depth)),
     }
-    return max(share(units, parts.get(made.algorithm, 1.0)), 1)
+    return max(share(units, parts.get(settings.algorithm, 1.0)), 1)

@@ -50,27 +50,27 @@ def epsilon_of(sigma: float, sensitivity: int = 1) -> float:
     return 2.0 * sensitivity * math.asinh(1.0 / (math.sqrt(2.0) * sigma))
 
 
-def shards(asked: int, size: int) -> int:
-    """How many shards of at most `size` people are made of those asked, ceil(asked / size).
+def shards(people: int, size: int) -> int:
+    """How many shards of at most `size` people are made of some people, ceil(people / size).
 
     No one is alone in a shard: of an odd number two by two, three are together.
 
     >>> shards(10_001, 10_000), shards(7, 2), shards(1, 2)
     (2, 3, 1)
     """
-    return max(1, min(-(-asked // size), asked // 2))
+    return max(1, min(-(-people // size), people // 2))
 
 
-def shard_of(asked: int, number: int) -> np.ndarray:
+def shard_of(people: int, number: int) -> np.ndarray:
     """First person of each shard and the end of the last, (number + 1,): as even as can be.
 
-    Person i is in shard i number // asked, so sizes differ by one at most; a short last shard
+    Person i is in shard i number // people, so sizes differ by one at most; a short last shard
     would fall below the survivors that its noise needs and always be refused.
 
     >>> shard_of(10, 3).tolist()
     [0, 4, 7, 10]
     """
-    return -(-np.arange(number + 1, dtype=np.int64) * asked // number)
+    return -(-np.arange(number + 1, dtype=np.int64) * people // number)
 
 
 def fewest(size: int, dropped: float) -> int:

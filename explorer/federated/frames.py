@@ -86,14 +86,14 @@ def _refuse_nameless(frame: Any, user: Any, lon: str | None, lat: str | None, cr
 
 def codes_of(points: Points, grid: Grid) -> Ints:
     """Finest cells of places, (n,), as `Grid.count` counts them; -1 outside the grid."""
-    found = CellFinder(grid, points.crs, len(points)).find(points.x, points.y)
+    cells = CellFinder(grid, points.crs, len(points)).find(points.x, points.y)
     code = np.full(len(points), -1, dtype=np.int64)
-    inside = ~np.isnan(found.column)
+    inside = ~np.isnan(cells.column)
     rows, cols = grid.shape
     # The last edge belongs to the last cell.
-    column = np.minimum(found.column[inside].astype(np.int64), cols - 1)
-    row = np.minimum(found.row[inside].astype(np.int64), rows - 1)
-    code[found.which[inside]] = morton(column, row)
+    column = np.minimum(cells.column[inside].astype(np.int64), cols - 1)
+    row = np.minimum(cells.row[inside].astype(np.int64), rows - 1)
+    code[cells.which[inside]] = morton(column, row)
     return code
 
 
@@ -109,7 +109,7 @@ def grouped(person: Ints, code: Ints, visits: Ints) -> tuple[Ints, Ints, Ints]:
     number = int(person.max(initial=-1)) + 1
     inside = code >= 0
     order = np.lexsort((code[inside], person[inside]))
-    person, code, visits = (each[inside][order] for each in (person, code, visits))
+    person, code, visits = (column[inside][order] for column in (person, code, visits))
     new = np.ones(len(code), dtype=bool)
     new[1:] = (np.diff(person) > 0) | (np.diff(code) > 0)
     first = np.flatnonzero(new)

@@ -211,9 +211,9 @@ class Tables:
 @lru_cache(maxsize=64)
 def tables(share: Share) -> Tables:
     """The tables of a round, made once for every (epsilon, S, n_min): 1 to 50 ms above eps .001."""
-    wanted = 3.0 / max(share.chance, 1e-18)
-    step = 1 if wanted <= _ONE_STEP else min(_LONGEST, math.ceil(math.sqrt(wanted)))
-    limit = min(_LONGEST, max(1, math.ceil(wanted / step)))
+    reach = 3.0 / max(share.chance, 1e-18)
+    step = 1 if reach <= _ONE_STEP else min(_LONGEST, math.ceil(math.sqrt(reach)))
+    limit = min(_LONGEST, max(1, math.ceil(reach / step)))
     laws = (
         Inverse(lambda bits: share.gaps(step, bits), share.guard, limit),
         Inverse(lambda bits: share.inside(step, bits), share.guard, step - 1),

@@ -172,8 +172,8 @@ class Federated(Settings):
         # What can be refused is, before anything is booked.
         require_bits(self, protocol, number, depth, everybody.places, prior is not None)
         once_for_all = prior is not None or self.algorithm != "people"
-        for asked in rounds_to_come(number, self.shard, once_for_all):
-            protocol.round(asked, to_units(self.epsilon), tree.v, everybody.places)
+        for round_size in rounds_to_come(number, self.shard, once_for_all):
+            protocol.round(round_size, to_units(self.epsilon), tree.v, everybody.places)
         if self.mode != "summed":
             at_once = prior is not None
             dear = to_units(self.epsilon)
@@ -195,8 +195,8 @@ class Federated(Settings):
             record,
         )
         sample = None if rng is None else _sample_of(everybody, number, rng)
-        told = teller(progress, self.title, ledger is not None and rng is None)
-        session = Session(asking, number, depth, everybody.grid.shape, told, sample)
+        report = teller(progress, self.title, ledger is not None and rng is None)
+        session = Session(asking, number, depth, everybody.grid.shape, report, sample)
         about: dict[str, Any] = {
             "population": len(everybody),
             "declared": declared is not None,
@@ -224,8 +224,8 @@ class Federated(Settings):
         self, session: Session, tree: KeyTree, at_once: bool, about: dict[str, Any]
     ) -> DistributedRelease:
         if self.algorithm in baselines.BASELINES and not at_once:
-            made = baselines.BASELINES[self.algorithm]
-            estimate, rows = made(session, about["population"], **self.options())
+            baseline = baselines.BASELINES[self.algorithm]
+            estimate, rows = baseline(session, about["population"], **self.options())
             return DistributedRelease.of_estimate(estimate, rows, joined=False, **about)
         if at_once:
             rounds = [session.ask(tree, session.people, session.units, fresh=True)]
@@ -269,8 +269,8 @@ def _sample_of(everybody: People, number: int, rng: Any) -> Callable[[Question],
         members = sample(random, len(everybody), number)
         words = random.integers(0, 2**64, number, dtype=np.uint64)
         _, index, value = everybody.entries(members, question.owner, question.counters, words)
-        found = np.bincount(index, weights=value, minlength=question.counters)
-        return np.rint(found / everybody.places).astype(np.int64)
+        sums = np.bincount(index, weights=value, minlength=question.counters)
+        return np.rint(sums / everybody.places).astype(np.int64)
 
     return count
 

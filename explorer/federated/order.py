@@ -36,10 +36,10 @@ def sample(random: np.random.Generator, people: int, number: int) -> NDArray[np.
     sizes = _sizes(lots)
     ends = np.cumsum(sizes)
     # Whose lots come later is not asked: they need no order.
-    asked = int(np.searchsorted(ends, number)) + 1
-    ends = ends[:asked]
+    needed = int(np.searchsorted(ends, number)) + 1
+    ends = ends[:needed]
     chosen = np.empty(ends[-1], dtype=np.int32)
-    _lay_out(lots, ends - sizes[:asked], chosen)
+    _lay_out(lots, ends - sizes[:needed], chosen)
     spare = _SPARE + int(np.sum(sizes.astype(np.float64) ** 2) / 2**32)
     while not _shuffle(chosen, ends, _words(random, len(chosen) + spare, np.uint32)):
         # Too many words were thrown away, which tells nothing of the order: begin again.
@@ -51,8 +51,8 @@ def _words(
     random: np.random.Generator, number: int, kind: type[np.unsignedinteger]
 ) -> NDArray[np.unsignedinteger]:
     """Random whole numbers of a kind, cut from words of 64 bits."""
-    each = 8 // np.dtype(kind).itemsize
-    return random.integers(0, 2**64, -(-number // each), dtype=np.uint64).view(kind)[:number]
+    per_word = 8 // np.dtype(kind).itemsize
+    return random.integers(0, 2**64, -(-number // per_word), dtype=np.uint64).view(kind)[:number]
 
 
 @njit(cache=True, nogil=True)

@@ -39,14 +39,14 @@ CITIES_AT_MOST, SMOOTH_AT_MOST = 0.33, 1.15
 def table(bench: HeatmapBench, methods: Mapping[str, Plan]) -> list[list[str]]:
     """Rows of a table: map, method, and every measure with its standard error."""
     rows = []
-    for at, own in enumerate(bench.maps):
+    for at, bench_map in enumerate(bench.maps):
         for method in methods:
             ran = bench.run(at, method)
             figures = [
                 f"{ran[:, k].mean():.3g} ± {standard_error(ran[:, k]):.1g}" for k in range(INTEGERS)
             ]
-            sent = [f"{each:,.0f}" for each in ran[:, INTEGERS:].mean(axis=0)]
-            rows.append([own.title, method, *figures, *sent])
+            sent = [f"{mean:,.0f}" for mean in ran[:, INTEGERS:].mean(axis=0)]
+            rows.append([bench_map.title, method, *figures, *sent])
     return rows
 
 
@@ -96,9 +96,11 @@ def _target(ours: str, smooth: bool, limit: float) -> Any:
     """The mean of all settings against a limit: for or against when it is so for sure."""
 
     def judge(bench: HeatmapBench) -> Outcome:
-        found, values = together(bench, ours, smooth)
+        comparison, values = together(bench, ours, smooth)
         other, _ = together(bench, f"{ours}, c .5", smooth)
-        cell = Comparison(found.what, found.value, found.moves, side(found, limit))
+        cell = Comparison(
+            comparison.what, comparison.value, comparison.moves, side(comparison, limit)
+        )
         aside = (
             f"Single settings: {min(values):.2f} to {max(values):.2f}. "
             f"With c .5: {other.value:.3f} ± {other.error:.1g}."
@@ -109,10 +111,10 @@ def _target(ours: str, smooth: bool, limit: float) -> Any:
     return judge
 
 
-def side(found: Comparison, limit: float) -> int:
+def side(comparison: Comparison, limit: float) -> int:
     """1 when a value is surely below a limit, -1 when surely above, else 0."""
-    gap = np.log(limit / found.value)
-    if abs(gap) <= critical_value(len(found.moves)) * standard_error(found.moves):
+    gap = np.log(limit / comparison.value)
+    if abs(gap) <= critical_value(len(comparison.moves)) * standard_error(comparison.moves):
         return 0
     return 1 if gap > 0 else -1
 
@@ -120,9 +122,9 @@ def side(found: Comparison, limit: float) -> int:
 def _cheaper(column: int) -> Any:
     def judge(bench: HeatmapBench) -> Outcome:
         cells = [
-            below(f"{own.title}, {rival}", bench.sent(at, PRINTED, column),
+            below(f"{bench_map.title}, {rival}", bench.sent(at, PRINTED, column),
                   bench.sent(at, rival, column), 0.01)
-            for at, own in enumerate(bench.maps)
+            for at, bench_map in enumerate(bench.maps)
             for rival in (FLAT, HIERARCHICAL)
         ]  # fmt: skip
         noun = MEASURES[column]
@@ -135,11 +137,13 @@ def _cheaper(column: int) -> Any:
 
 def _private_level(bench: HeatmapBench) -> Outcome:
     cells = []
-    for at, own in enumerate(bench.maps):
+    for at, bench_map in enumerate(bench.maps):
         pair = bench.error(at, HIERARCHICAL), bench.error(at, ORACLE)
-        found = below(own.title, *pair, NONE_BETTER)
+        comparison = below(bench_map.title, *pair, NONE_BETTER)
         # The claim is the opposite: not within a hundredth.
-        cells.append(Comparison(found.what, found.value, found.moves, -found.says))
+        cells.append(
+            Comparison(comparison.what, comparison.value, comparison.moves, -comparison.says)
+        )
     return Outcome(
         "MSE of the level chosen by noisy sums over the one that the truth names", tuple(cells),
         "More than 1 % counts; both have the same sums.", sense=0,
@@ -150,9 +154,12 @@ def _dropouts(method: str) -> Any:
     def judge(bench: HeatmapBench) -> Outcome:
         cells = [
             below(
-                own.title, bench.error(at, method, dropped=FAILING), bench.error(at, method), 1.15
+                bench_map.title,
+                bench.error(at, method, dropped=FAILING),
+                bench.error(at, method),
+                1.15,
             )
-            for at, own in enumerate(bench.maps)
+            for at, bench_map in enumerate(bench.maps)
         ]
         return Outcome(
             f"MSE with {FAILING:.0%} dropped over that with nobody, {method}", tuple(cells),
@@ -164,9 +171,9 @@ def _dropouts(method: str) -> Any:
 
 def _bits(bench: HeatmapBench) -> Outcome:
     cells = [
-        below(own.title, bench.error(at, PRINTED, bits=BITS),
+        below(bench_map.title, bench.error(at, PRINTED, bits=BITS),
               bench.error(at, PRINTED, bits=2 * BITS), 1.0)
-        for at, own in enumerate(bench.maps)
+        for at, bench_map in enumerate(bench.maps)
     ]  # fmt: skip
     needed = max(bench.sent(at, PRINTED, BYTES - 1).max() for at in range(len(bench.maps)))
     return Outcome(
@@ -261,5 +268,5 @@ def check(claims: Sequence[Claim], bench: HeatmapBench, progress: Progress | Non
         found_rows.append(Row.of(claim, judge(bench)))
         if progress is not None:
             progress(done / len(claims))
-    maps = {str(at): own.title for at, own in enumerate(bench.maps)}
+    maps = {str(at): bench_map.title for at, bench_map in enumerate(bench.maps)}
     return Report(tuple(found_rows), maps, bench.quick, bench.seeds)

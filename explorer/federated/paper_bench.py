@@ -100,12 +100,12 @@ class HeatmapBench:
     @property
     def rough(self) -> tuple[int, ...]:
         """Which maps are cities."""
-        return tuple(at for at, each in enumerate(self.maps) if not each.smooth)
+        return tuple(at for at, bench_map in enumerate(self.maps) if not bench_map.smooth)
 
     @property
     def even(self) -> tuple[int, ...]:
         """Which maps are smooth."""
-        return tuple(at for at, each in enumerate(self.maps) if each.smooth)
+        return tuple(at for at, bench_map in enumerate(self.maps) if bench_map.smooth)
 
     def settings(self, smooth: bool) -> tuple[Setting, ...]:
         """Those that the target is a mean over (build note, section 3), of the maps at hand.
@@ -143,11 +143,11 @@ class HeatmapBench:
         return self.maps[at] if coarse == 1 else self.maps[at].coarse(coarse)
 
     def _run(self, method: str, setting: Setting) -> Floats:
-        own = self.map(setting.at, setting.coarse)
-        return np.array([self._one(own, method, setting, seed) for seed in range(self.seeds)])
+        bench_map = self.map(setting.at, setting.coarse)
+        return np.array([self._one(bench_map, method, setting, seed) for seed in range(self.seeds)])
 
-    def _one(self, own: Map, method: str, setting: Setting, seed: int) -> Floats:
-        people, number = own.people, min(setting.number, len(own.people))
+    def _one(self, bench_map: Map, method: str, setting: Setting, seed: int) -> Floats:
+        people, number = bench_map.people, min(setting.number, len(bench_map.people))
         asking = Asking(
             people, Protocol(setting.shard, setting.dropped, 0.0, setting.bits), to_units(1.0),
             # Only shards one by one know a modulus.
@@ -162,17 +162,17 @@ class HeatmapBench:
 
         shape = people.grid.shape
         session = Session(asking, number, people.depth, shape, sample=sample)
-        made, heard = self._methods[method](session, len(people))
-        estimates = made if isinstance(made, list) else [made]
+        drawn, rows = self._methods[method](session, len(people))
+        estimates = drawn if isinstance(drawn, list) else [drawn]
         maps = [Tree.of(estimate).paint(shape) for estimate in estimates]
-        sent = communication(heard, setting.shard, method.startswith(ONCE))
+        sent = communication(rows, setting.shard, method.startswith(ONCE))
         if method == SAMPLING:
             # Her place as it is: the server is free to take the level that is best.
             maps, sent = levels_of(maps[0]), (2, people.depth, -(-2 * people.depth // 8))
         density = maps[0]
         if len(maps) > 1:
-            density = min(maps, key=lambda each: metrics.mse(own.truth, whole(each)))
-        return np.array([*measures(own.truth, density), *sent], dtype=np.float64)
+            density = min(maps, key=lambda painted: metrics.mse(bench_map.truth, whole(painted)))
+        return np.array([*measures(bench_map.truth, density), *sent], dtype=np.float64)
 
     def _several(self, places: int) -> Floats:
         """Table 2: squared error of the mean of people's normalised visits, seed by seed."""
@@ -181,9 +181,9 @@ class HeatmapBench:
         for seed in range(self.seeds):
             asking = Asking(people, Protocol(SHARD, 0.0, 0.0), to_units(1.0), seed, "summed")
             session = Session(asking, len(people), people.depth, people.grid.shape)
-            heard = list(rounds.mended(session, KeyTree.even(people.depth, 3)))
-            paid = [each.units for each in heard]
-            estimate = together(heard, people.grid.shape, len(people), paid)
+            responses = list(rounds.mended(session, KeyTree.even(people.depth, 3)))
+            paid = [response.units for response in responses]
+            estimate = together(responses, people.grid.shape, len(people), paid)
             errors.append(measures(truth, Tree.of(estimate).paint(people.grid.shape))[0])
         return np.array(errors)
 
@@ -193,36 +193,36 @@ def measures(truth: Floats, density: Floats) -> list[float]:
 
     MAPE takes 1 / cells in place of 0 (appendix A.1 takes the smallest value of its map).
     """
-    held = whole(density)
-    error = np.abs(held - truth)
+    normalised = whole(density)
+    error = np.abs(normalised - truth)
     mape = float(np.mean(error / np.where(truth > 0, truth, 1.0 / truth.size)))
     return [
-        metrics.mse(truth, held),
-        metrics.l1(truth, held),
+        metrics.mse(truth, normalised),
+        metrics.l1(truth, normalised),
         mape,
-        metrics.smape(truth, held),
-        metrics.maape(truth, held),
+        metrics.smape(truth, normalised),
+        metrics.maape(truth, normalised),
     ]
 
 
 def whole(density: Floats) -> Floats:
     """A density without negative cells that adds up to 1."""
-    held = np.maximum(density, 0.0)
-    result: Floats = held / max(float(held.sum()), 1e-300)
+    clipped = np.maximum(density, 0.0)
+    result: Floats = clipped / max(float(clipped.sum()), 1e-300)
     return result
 
 
 def levels_of(density: Floats) -> list[Floats]:
     """A map at every level: square blocks of cells, each filled with its mean."""
     side = len(density)
-    found = [density]
+    by_level = [density]
     for step in (2**k for k in range(1, side.bit_length())):
         blocks = density.reshape(side // step, step, side // step, step).mean(axis=(1, 3))
-        found.append(np.repeat(np.repeat(blocks, step, axis=0), step, axis=1))
-    return found
+        by_level.append(np.repeat(np.repeat(blocks, step, axis=0), step, axis=1))
+    return by_level
 
 
-def communication(heard: Sequence[Row], shard: int, once: bool) -> tuple[int, int, int]:
+def communication(rows: Sequence[Row], shard: int, once: bool) -> tuple[int, int, int]:
     """Integers, bits of the widest and bytes that one person sends in all rounds that ask her.
 
     Bits are those that the tail bound of a round needs, reduced modulo 2^b for each shard
@@ -231,7 +231,7 @@ def communication(heard: Sequence[Row], shard: int, once: bool) -> tuple[int, in
     longest.
     """
     integers, bits, sent = [], [], []
-    for row in heard:
+    for row in rows:
         size = row.people // calibration.shards(row.people, shard)
         degree, _ = calibration.neighbours(size, FAILING.dropped, FAILING.corrupt)
         integers.append(row.cells)

@@ -86,21 +86,21 @@ def smoothed(counts: NDArray[np.int64], cells: float = 6.0) -> NDArray[np.int64]
     return np.rint(np.minimum(root * min(scale, 4.0), 255)).astype(np.int64)
 
 
-def visitors(own: Map, quick: bool, places: int) -> tuple[People, Floats]:
+def visitors(city: Map, quick: bool, places: int) -> tuple[People, Floats]:
     """Made-up users of a city with a home and other places; the mean of their visits.
 
     `places` is S; 0 keeps the most visited place of each.
     """
     random = np.random.default_rng(5)
     number = 10_000 if quick else 50_000
-    kept = random.integers(1, 9, number)
-    offsets = np.concatenate([[0], np.cumsum(kept)])
-    cells = random.choice(own.people.cells, offsets[-1])
+    n_places = random.integers(1, 9, number)
+    offsets = np.concatenate([[0], np.cumsum(n_places)])
+    cells = random.choice(city.people.cells, offsets[-1])
     visits = 1 + random.geometric(0.3, offsets[-1])
     visits[offsets[:-1]] += random.geometric(0.1, number)
     total = np.add.reduceat(visits, offsets[:-1])
-    weight = visits / np.repeat(total, kept)
-    grid, depth = own.people.grid, own.people.depth
+    weight = visits / np.repeat(total, n_places)
+    grid, depth = city.people.grid, city.people.depth
     truth = KeyTree.even(depth, depth).spread(np.bincount(cells, weight, 4**depth) / number)
     rows, cols = np.indices(grid.shape)
     truth = truth[interleave(cols, rows)]

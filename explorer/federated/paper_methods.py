@@ -35,13 +35,13 @@ def of_plan(
     """A plan of `rounds` from a level on, with its inference."""
 
     def run(session: Session, population: int) -> Made:
-        heard = list(plan(session, KeyTree.even(session.depth, start), **settings))
+        responses = list(plan(session, KeyTree.even(session.depth, start), **settings))
         if not joined:
-            return alone(heard[-1], session.shape, population, [], "last"), heard
-        paid = [each.units for each in heard]
+            return alone(responses[-1], session.shape, population, [], "last"), responses
+        paid = [response.units for response in responses]
         if once:
-            paid = mean_costs(session.units, [each.people for each in heard])
-        return together(heard, session.shape, population, paid), heard
+            paid = mean_costs(session.units, [response.people for response in responses])
+        return together(responses, session.shape, population, paid), responses
 
     return run
 
@@ -53,20 +53,22 @@ def algorithm_2(c: float, **settings: Any) -> Plan:
 
 def _every_level(session: Session, population: int) -> Made:
     """What "hierarchical" asks, and the map of each of its levels: which is best the truth says."""
-    found, rows = baselines.levels(session, [1.0] * session.depth)
-    return [baselines.published(session, population, level, rows) for level in found], rows
+    by_level, rows = baselines.levels(session, [1.0] * session.depth)
+    return [baselines.published(session, population, level, rows) for level in by_level], rows
 
 
 def _silent(session: Session, population: int) -> Made:
     """Table 3's first row: a tree divided above T = 10 by sums without noise."""
     tree = KeyTree.even(session.depth, 1)
-    heard = [session.look(tree)]
+    responses = [session.look(tree)]
     for _ in range(session.depth - 1):
         finer, _after = rounds.divided(
-            heard[-1], (heard[-1].sums > 10).astype(np.int64), np.zeros(heard[-1].cells, bool)
+            responses[-1],
+            (responses[-1].sums > 10).astype(np.int64),
+            np.zeros(responses[-1].cells, bool),
         )
-        heard.append(session.look(finer))
-    return alone(heard[-1], session.shape, population, [], "last"), heard
+        responses.append(session.look(finer))
+    return alone(responses[-1], session.shape, population, [], "last"), responses
 
 
 TABLE_1: Mapping[str, Plan] = {

@@ -45,13 +45,13 @@ class Wires:
         self._agreed: dict[tuple[str, int, int], bytes] = {}
 
     def agreed(
-        self, kind: str, own: X25519PrivateKey, other: X25519PublicKey, i: int, j: int
+        self, kind: str, private_key: X25519PrivateKey, other: X25519PublicKey, i: int, j: int
     ) -> bytes:
         """The key of persons i and j for boxes or for masks."""
         edge = (kind, i, j) if i < j else (kind, j, i)
         result = self._agreed.get(edge)
         if result is None:
-            result = self._agreed[edge] = agree(kind, own, other)
+            result = self._agreed[edge] = agree(kind, private_key, other)
         return result
 
 
@@ -159,9 +159,9 @@ def self_mask(seed: bytes) -> bytes:
     return derived(seed, SELF)
 
 
-def agree(kind: str, own: X25519PrivateKey, other: X25519PublicKey) -> bytes:
+def agree(kind: str, private_key: X25519PrivateKey, other: X25519PublicKey) -> bytes:
     """What one end of an edge works out: HKDF of the Diffie-Hellman secret."""
-    return derived(own.exchange(other), kind)
+    return derived(private_key.exchange(other), kind)
 
 
 def derived(secret: bytes, purpose: str) -> bytes:
@@ -172,7 +172,7 @@ def derived(secret: bytes, purpose: str) -> bytes:
 def word_of(bits: int) -> Word:
     """Words of a masked vector: the smallest that hold so many bits."""
     kinds = ((16, np.uint16), (32, np.uint32), (64, np.uint64))
-    return np.dtype(next(kind for most, kind in kinds if bits <= most))
+    return np.dtype(next(kind for width, kind in kinds if bits <= width))
 
 
 def mask(key: bytes, begin: int, end: int, word: Word) -> NDArray[np.unsignedinteger]:

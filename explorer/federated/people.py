@@ -195,14 +195,14 @@ class People:
             For columns that are not there, an id that is an empty text, a person who says both yes
             and no, or no one at all.
         """
-        found = gathered(frame, grid, user, lon, lat, attribute, visits, crs)
+        records = gathered(frame, grid, user, lon, lat, attribute, visits, crs)
         return cls(
-            found.cells,
+            records.cells,
             grid,
-            offsets=found.offsets,
-            visits=found.visits,
+            offsets=records.offsets,
+            visits=records.visits,
             places=1 if user is None else places,
-            answer=found.answer,
+            answer=records.answer,
         )
 
     def proportion(self, attribute: NDArray[Any]) -> People:
@@ -346,8 +346,8 @@ class People:
             value = rounded(visits, starts, self.places, words)
             index = owner(self.cells[at])
             # After the rounding: what is outside keeps its share to itself.
-            kept = (value > 0) & (index >= 0)
-            position, index, value = position[kept], index[kept], value[kept]
+            counted = (value > 0) & (index >= 0)
+            position, index, value = position[counted], index[counted], value[counted]
         if self.answer is not None:
             index = index + counters * ~self.answer[members[position]]
         return position, index.astype(np.int64, copy=False), value

@@ -135,14 +135,14 @@ def fieller(yes: Floats, no: Floats, noise: float, z: float = Z95) -> tuple[Floa
     >>> np.round(low, 3).tolist(), np.round(high, 3).tolist()
     ([0.819, 0.0], [1.0, 0.181])
     """
-    known = yes + no > 0
+    has_answers = yes + no > 0
     yes, no = np.maximum(yes, 0.0), np.maximum(no, 0.0)
     whole, spread = yes + no, (z * noise) ** 2
     a = whole**2 - 2 * spread + z**2 * whole
     b = -2 * yes * whole + 2 * spread - z**2 * whole
     c = yes**2 - spread
     inside = b**2 - 4 * a * c
-    solved = (a > 0) & (inside >= 0) & known
+    solved = (a > 0) & (inside >= 0) & has_answers
     root = np.sqrt(np.where(solved, inside, 0.0))
     twice = 2 * np.where(solved, a, 1.0)
     low = np.where(solved, np.clip((-b - root) / twice, 0.0, 1.0), 0.0)
@@ -199,8 +199,8 @@ def proportion(
     """
     if people.counters != 2:
         raise InputError("These people were asked nothing: give each an answer, people.proportion.")
-    known = isinstance(width, int | float)
-    if not known or not 0.0 < width < 1.0:
+    is_number = isinstance(width, int | float)
+    if not is_number or not 0.0 < width < 1.0:
         raise InputError(f"The half width is {width!r}: give a number above 0 and below 1.")
     # The same bounds, in the same sentences.
     Federated(epsilon=epsilon, c=c, b=b, depth=depth, people=number, mode=mode)
@@ -211,8 +211,8 @@ def proportion(
     protocol = protocol or Protocol()
     first = KeyTree.even(min(depth, people.depth), START)
     # What can be refused is, before anything is booked.
-    asked = first.v * people.counters
-    protocol.round(min(number, protocol.shard), to_units(epsilon), asked, people.places)
+    n_counters = first.v * people.counters
+    protocol.round(min(number, protocol.shard), to_units(epsilon), n_counters, people.places)
     if mode != "summed":
         checked(to_units(epsilon), people.places)
     asking = Asking(
@@ -227,14 +227,14 @@ def proportion(
     )
     session = _Halves(asking, number, min(depth, people.depth), people.grid.shape, progress)
 
-    def decide(heard: Heard, remaining: int) -> tuple[KeyTree, Heard]:
+    def decide(response: Heard, remaining: int) -> tuple[KeyTree, Heard]:
         noise = sigma(remaining / 10**12, people.places) / people.places * several(session)
-        down = (heard.sums / 4 >= enough(width, noise)).astype(np.int64)
-        return divided(heard, down, np.zeros(heard.cells, dtype=bool))
+        down = (response.sums / 4 >= enough(width, noise)).astype(np.int64)
+        return divided(response, down, np.zeros(response.cells, dtype=bool))
 
     try:
-        heard = list(scheduled(session, first, c, b, decide, growth=GROWTH))
-        last = heard[-1]
+        responses = list(scheduled(session, first, c, b, decide, growth=GROWTH))
+        last = responses[-1]
         if not last.answered:
             raise InputError(
                 "Every shard of the last round was refused, so there is nothing to release: ask "
@@ -246,15 +246,15 @@ def proportion(
         raise
     lower, upper = boxes(last.tree, people.grid.shape)
     here = last.tree.open
-    kept = (upper[here] > lower[here]).all(axis=1)
+    on_grid = (upper[here] > lower[here]).all(axis=1)
     yes, no = session.halves
     return Proportions(
-        lower[here][kept],
-        upper[here][kept],
-        yes[kept],
-        no[kept],
+        lower[here][on_grid],
+        upper[here][on_grid],
+        yes[on_grid],
+        no[on_grid],
         last.noise,
-        tuple(heard),
+        tuple(responses),
         asking.preview,
         declared,
     )

@@ -65,7 +65,7 @@ class Protocol:
                 f"Bits of a counter is {self.bits!r}: give a whole number, 1 to {limit}, or none."
             )
 
-    def require_bits(self, asked: int, units: int, counters: int, sensitivity: int = 1) -> None:
+    def require_bits(self, people: int, units: int, counters: int, sensitivity: int = 1) -> None:
         """Refuse bits that are too few for such a round; parameters as of `round`.
 
         Raises
@@ -75,19 +75,19 @@ class Protocol:
         """
         if self.bits is None:
             return
-        needed = replace(self, bits=None).round(asked, units, counters, sensitivity).bits
+        needed = replace(self, bits=None).round(people, units, counters, sensitivity).bits
         if self.bits < needed:
             raise InputError(
                 f"{self.bits} bits a number are too few for the sums of a shard with their noise: "
                 f"give {needed} or more, or leave them to the bound."
             )
 
-    def round(self, asked: int, units: int, counters: int, sensitivity: int = 1) -> Round:
+    def round(self, people: int, units: int, counters: int, sensitivity: int = 1) -> Round:
         """The figures of a round.
 
         Parameters
         ----------
-        asked : people, 1 or more
+        people : those asked, 1 or more
         units : its price, above 0, in units of 10^-12 epsilon
         counters : numbers of a vector
         sensitivity : S, what a person's vector adds up to
@@ -98,9 +98,9 @@ class Protocol:
             For one person alone, shards too small for anybody honest to be left, or bits too few
             for the noise.
         """
-        number = calibration.shards(asked, self.shard)
+        number = calibration.shards(people, self.shard)
         # The smallest shard's size, by which all are calibrated: shares are alike.
-        size, largest = asked // number, -(-asked // number)
+        size, largest = people // number, -(-people // number)
         if size < 2:
             raise InputError("One person alone is no sum: ask at least 2 people.")
         epsilon = to_epsilon(units)
@@ -130,7 +130,7 @@ class Protocol:
             # Everybody is a neighbour, in a shard of one more, too.
             degree = largest - 1
         return Round(
-            asked=asked,
+            asked=people,
             shards=number,
             units=units,
             sensitivity=sensitivity,

@@ -47,11 +47,11 @@ class Question:
     def owner(self, cells: Whole) -> Whole:
         """The counter of each cell, (n,); -1 for a place outside (-1) and for cells of none."""
         if self.depth <= _DEEPEST_TABLE:
-            found: Whole = self._table[cells]
+            counter: Whole = self._table[cells]
         else:
             run = np.searchsorted(self.starts, cells, side="right") - 1
-            found = self.owners[np.maximum(run, 0)]
-        return np.where(cells < 0, -1, found) if np.any(cells < 0) else found
+            counter = self.owners[np.maximum(run, 0)]
+        return np.where(cells < 0, -1, counter) if np.any(cells < 0) else counter
 
 
 @dataclass(frozen=True)

@@ -49,9 +49,9 @@ def unevenness(tree: KeyTree, sums: Floats, sd: float) -> Floats:
     )
     group = sums[first[:, np.newaxis] + np.arange(4)]
     whole = group.sum(axis=1)
-    held = np.maximum(whole, 0.0)
-    apart = ((group - whole[:, np.newaxis] / 4) ** 2).sum(axis=1) - 3 * (sd**2 + held / 4)
-    scale = np.maximum(whole**2 - 4 * sd**2 - held, 0.0)
+    count = np.maximum(whole, 0.0)
+    apart = ((group - whole[:, np.newaxis] / 4) ** 2).sum(axis=1) - 3 * (sd**2 + count / 4)
+    scale = np.maximum(whole**2 - 4 * sd**2 - count, 0.0)
     size = tree.depth + 1
     above = np.bincount(level[first], apart, size)
     below = np.bincount(level[first], scale, size)

@@ -107,9 +107,9 @@ class Replayer:
 
     def _shape(self, shard: Shard) -> float:
         """Shape of the noise that the server does not know: at least one honest share."""
-        known = math.floor(self.corrupt * len(shard.members) + 1e-9)
+        n_corrupt = math.floor(self.corrupt * len(shard.members) + 1e-9)
         survivors = int(np.count_nonzero(shard.there))
-        return shard.shape * max(survivors - known, 1) / survivors
+        return shard.shape * max(survivors - n_corrupt, 1) / survivors
 
     def finish(self) -> None:
         """Refuse a run that asked for less than was written."""

@@ -116,16 +116,16 @@ def once(
         s = fewest_people(tree.v, c, noise, server)
         # Too few for a round of their own are asked with these.
         last = left < max(b * s, s + SMALLEST) or not grew or number == MOST_ROUNDS
-        heard = server.ask(tree, left if last else s, server.units, fresh=True)
-        left -= heard.people
+        response = server.ask(tree, left if last else s, server.units, fresh=True)
+        left -= response.people
         if last:
-            yield heard
+            yield response
             return
-        scale = left / max(heard.answered, 1)
+        scale = left / max(response.answered, 1)
         next_sd = noise * math.sqrt(shards(left, server.shard) / server.spread)
-        finer, heard = refined(heard, scale, next_sd, furthest)
-        yield heard
-        tree, grew = finer, _grew(heard, finer)
+        finer, response = refined(response, scale, next_sd, furthest)
+        yield response
+        tree, grew = finer, _grew(response, finer)
 
 
 def mended(
@@ -149,9 +149,9 @@ def mended(
         (erratum 35)
     """
 
-    def decide(heard: Heard, remaining: int) -> tuple[KeyTree, Heard]:
+    def decide(response: Heard, remaining: int) -> tuple[KeyTree, Heard]:
         next_sd = sigma(to_epsilon(remaining)) * several(server)
-        return refined(heard, 1.0, next_sd, furthest)
+        return refined(response, 1.0, next_sd, furthest)
 
     return scheduled(server, tree, c, b, decide)
 
@@ -190,22 +190,22 @@ def paper(
     """
     shut = np.zeros(0, dtype=np.int64)
 
-    def decide(heard: Heard, remaining: int) -> tuple[KeyTree, Heard]:
+    def decide(response: Heard, remaining: int) -> tuple[KeyTree, Heard]:
         nonlocal shut
         more = several(server)
         next_sd = sigma(to_epsilon(remaining)) * more
         t, _ = threshold_of(
-            heard.noise, next_sd, more, k=k, threshold=threshold, summed=summed, both=both
+            response.noise, next_sd, more, k=k, threshold=threshold, summed=summed, both=both
         )
-        grown = heard.sums > t
-        lost = heard.sums < collapse * t if collapse > 0 else heard.sums <= 0
-        return divided(heard, grown.astype(np.int64), lost, shut if closed else None)
+        grown = response.sums > t
+        lost = response.sums < collapse * t if collapse > 0 else response.sums <= 0
+        return divided(response, grown.astype(np.int64), lost, shut if closed else None)
 
-    def book(heard: Heard, remaining: int) -> tuple[KeyTree, Heard]:
+    def book(response: Heard, remaining: int) -> tuple[KeyTree, Heard]:
         nonlocal shut
-        finer, heard = decide(heard, remaining)
-        shut = np.union1d(shut, heard.collapsed)
-        return finer, heard
+        finer, response = decide(response, remaining)
+        shut = np.union1d(shut, response.collapsed)
+        return finer, response
 
     return scheduled(server, tree, c, b, book, rounds, growth)
 
@@ -229,9 +229,9 @@ def threshold_of(
     several : the latter over the noise of one shard
     k, threshold, summed, both : as of `paper`
     """
-    own = next_sd if summed else next_sd / several
-    own = math.hypot(noise, own) if both else own
-    return (k * own if threshold is None else threshold), own
+    sd = next_sd if summed else next_sd / several
+    sd = math.hypot(noise, sd) if both else sd
+    return (k * sd if threshold is None else threshold), sd
 
 
 Decide = Callable[[Heard, int], tuple[KeyTree, Heard]]
@@ -261,14 +261,14 @@ def scheduled(
         else:
             units, last = server.units // rounds, number == rounds
         units = remaining if last else units
-        heard = server.ask(tree, server.people, units, fresh=False)
+        response = server.ask(tree, server.people, units, fresh=False)
         remaining -= units
         if last:
-            yield heard
+            yield response
             return
-        finer, heard = decide(heard, remaining)
-        yield heard
-        tree, grew = finer, _grew(heard, finer, growth)
+        finer, response = decide(response, remaining)
+        yield response
+        tree, grew = finer, _grew(response, finer, growth)
 
 
 def _affordable(server: Server, target: float) -> int:
@@ -287,37 +287,39 @@ def least(units: int, least_units: int) -> int:
     return max(units // LEAST_PART, min(least_units, units), 1)
 
 
-def refined(heard: Heard, scale: float, next_sd: float, furthest: int) -> tuple[KeyTree, Heard]:
+def refined(response: Heard, scale: float, next_sd: float, furthest: int) -> tuple[KeyTree, Heard]:
     """The tree divided where that pays for sums `scale` times as large with noise `next_sd`."""
-    y = heard.sums
-    down = levels_down(heard.tree, y, heard.noise, np.maximum(y, 0.0) * scale, next_sd, furthest)
-    if heard.answered == 0:
+    y = response.sums
+    down = levels_down(
+        response.tree, y, response.noise, np.maximum(y, 0.0) * scale, next_sd, furthest
+    )
+    if response.answered == 0:
         # Every shard was refused: nothing is known, so nothing is decided.
         down[:] = 0
-    return divided(heard, down, np.zeros(len(y), dtype=bool))
+    return divided(response, down, np.zeros(len(y), dtype=bool))
 
 
 def divided(
-    heard: Heard, down: Ints, lost: NDArray[np.bool_], shut: Ints | None = None
+    response: Heard, down: Ints, lost: NDArray[np.bool_], shut: Ints | None = None
 ) -> tuple[KeyTree, Heard]:
     """The next tree, and the round with what was divided and given up; all look at the old tree.
 
     Parameters
     ----------
-    heard : Heard
+    response : Heard
     down : (v,) by how many levels
     lost : (v,) given up: the area falls to the nearest ancestor; the root stays
     shut : keys that must not be made again
     """
-    tree = heard.tree
+    tree = response.tree
     keys = tree.keys[tree.open]
-    can = (down > 0) & (tree.level[tree.open] < tree.depth) & (heard.answered > 0)
-    gone = lost & ~can & (keys > 1) & (heard.answered > 0)
+    can = (down > 0) & (tree.level[tree.open] < tree.depth) & (response.answered > 0)
+    gone = lost & ~can & (keys > 1) & (response.answered > 0)
     finer = tree.split(np.flatnonzero(can), down[can])
     if shut is not None:
         finer = finer.without(np.setdiff1d(shut, tree.keys))
     finer = finer.without(keys[gone])
-    return finer, replace(heard, split=keys[can], collapsed=keys[gone])
+    return finer, replace(response, split=keys[can], collapsed=keys[gone])
 
 
 def fewest_people(v: int, c: float, noise: float, server: Server) -> int:
@@ -340,9 +342,9 @@ def several(server: Server) -> float:
     return math.sqrt(shards(server.people, server.shard) / server.spread)
 
 
-def _grew(heard: Heard, finer: KeyTree, growth: float = GROWTH) -> bool:
+def _grew(response: Heard, finer: KeyTree, growth: float = GROWTH) -> bool:
     """Whether a tree gained more than a part in new nodes; where no one was heard it may yet."""
-    if growth <= 0 or heard.answered == 0:
+    if growth <= 0 or response.answered == 0:
         return True
-    new = len(np.setdiff1d(finer.keys, heard.tree.keys, assume_unique=True))
-    return new > growth * heard.tree.v
+    new = len(np.setdiff1d(finer.keys, response.tree.keys, assume_unique=True))
+    return new > growth * response.tree.v

@@ -100,9 +100,9 @@ class Session:
         if self._sample is None:
             raise InputError("A sample without noise is not private: draw a preview, with a seed.")
         sums = self._sample(self.question(tree)).astype(np.float64)
-        told = int(sums.sum())
+        total = int(sums.sum())
         return Heard(
-            cells=tree.v, people=self.people, answered=told, units=self.units, noise=0.0,
+            cells=tree.v, people=self.people, answered=total, units=self.units, noise=0.0,
             tree=tree, sums=sums,
         )  # fmt: skip
 

@@ -251,15 +251,15 @@ class Settings(Mechanism):
         """The c and b that are used, where the algorithm has them: its own unless they were set."""
         if not {"c", "b"} <= self.relevant():
             return {}
-        own = OWN[self.algorithm]
+        defaults = OWN[self.algorithm]
         return {
-            "c": own.c if self.c is None else self.c,
-            "b": own.b if self.b is None else self.b,
+            "c": defaults.c if self.c is None else self.c,
+            "b": defaults.b if self.b is None else self.b,
         }
 
     def options(self) -> dict[str, Any]:
         """What the algorithm's function takes besides c and b, see `rounds` and `baselines`."""
-        known: dict[str, dict[str, Any]] = {
+        by_algorithm: dict[str, dict[str, Any]] = {
             "people": {"furthest": self.furthest},
             "mended": {"furthest": self.furthest},
             "paper": {
@@ -277,4 +277,4 @@ class Settings(Mechanism):
             "decomposition": {"to_root": self.more_for == "large cells"},
             "adaptive grid": {"by_shards": self.grid_epsilon == "by shards"},
         }
-        return known.get(self.algorithm, {})
+        return by_algorithm.get(self.algorithm, {})

@@ -109,18 +109,18 @@ class Roll:
 
     def without(self, lost: Ints) -> Roll:
         """The same with some more shards refused."""
-        kept = self.kept.copy()
-        kept[lost] = False
-        return replace(self, kept=kept)
+        accepted = self.kept.copy()
+        accepted[lost] = False
+        return replace(self, kept=accepted)
 
-    def groups(self, most: int) -> Iterator[Group]:
+    def groups(self, limit: int) -> Iterator[Group]:
         """Shards that are not refused, at most so many at a time, one at least."""
-        kept, most = np.flatnonzero(self.kept), max(1, most)
-        for begin in range(0, len(kept), most):
-            numbers = kept[begin : begin + most]
+        accepted, limit = np.flatnonzero(self.kept), max(1, limit)
+        for begin in range(0, len(accepted), limit):
+            numbers = accepted[begin : begin + limit]
             parts = [self.there_of(k) for k in numbers]
-            own = np.repeat(np.arange(len(numbers)), self.survivors[numbers])
-            yield Group(self, numbers, np.concatenate(parts), own)
+            shard_index = np.repeat(np.arange(len(numbers)), self.survivors[numbers])
+            yield Group(self, numbers, np.concatenate(parts), shard_index)
 
     def there_of(self, k: int) -> Ints:
         """Positions of a shard's survivors among all who were asked."""
@@ -159,8 +159,8 @@ class Group:
     def shares(self, plan: Round, source: Source) -> Iterator[Shares]:
         """Their shares of the noise, in parts that fit into memory."""
         share = Share(plan.units, plan.sensitivity, plan.honest)
-        survivors, each = len(self.positions), expected(share, 1, plan.counters)
-        at_once = max(1, int(min(SHARES_AT_ONCE / max(each, 1e-9), survivors)))
+        survivors, per_survivor = len(self.positions), expected(share, 1, plan.counters)
+        at_once = max(1, int(min(SHARES_AT_ONCE / max(per_survivor, 1e-9), survivors)))
         for begin in range(0, survivors, at_once):
             part = shares(share, min(at_once, survivors - begin), plan.counters, source)
             yield Shares(part.person + begin, part.cell, part.value)
@@ -262,10 +262,10 @@ def masked(
         )
         ends = np.searchsorted(group.shard, np.arange(len(group.numbers) + 1))
         for row, k in enumerate(group.numbers):
-            own = roll.of_shard(k)
-            there = roll.there[own]
+            in_shard = roll.of_shard(k)
+            there = roll.there[in_shard]
             # Half of those who drop out have not sent their shares yet.
-            last = np.where(there, VECTOR + 1, KEYS + roll.words[own].astype(np.int64) % 2)
+            last = np.where(there, VECTOR + 1, KEYS + roll.words[in_shard].astype(np.int64) % 2)
             position = np.flatnonzero(there)
             own_counts, own_noise = (
                 Vectors(position[who[chosen] - ends[row]], index[chosen], value[chosen])
@@ -275,13 +275,13 @@ def masked(
             ring = ordered(len(there), random)
             watched = None if keep is None else int(position[0])
             try:
-                made = aggregate(plan, own_counts, own_noise, last, ring, random, watched)
+                aggregated = aggregate(plan, own_counts, own_noise, last, ring, random, watched)
             except Refused:
                 lost.append(int(k))
                 continue
-            if keep is not None and made.seen is not None:
-                keep(made.seen)
-            total.add(made.total[np.newaxis], wrapped(plan, own_counts, own_noise))
+            if keep is not None and aggregated.seen is not None:
+                keep(aggregated.seen)
+            total.add(aggregated.total[np.newaxis], wrapped(plan, own_counts, own_noise))
     return total, np.array(lost, dtype=np.int64)
 
 
@@ -324,9 +324,9 @@ def seen(
     noisy: Ints | None = None,
 ) -> Shard:
     """A shard as the audit sees it; without sums it was refused."""
-    own = roll.of_shard(k)
+    in_shard = roll.of_shard(k)
     shape = float(roll.survivors[k] / plan.honest)
-    who = roll.members[own], roll.there[own]
+    who = roll.members[in_shard], roll.there[in_shard]
     price = plan.units, plan.sensitivity
     return Shard(number, k, *who, plan.counters, shape, *price, exact, noisy)
 

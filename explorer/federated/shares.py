@@ -106,37 +106,37 @@ def shares(share: Share, survivors: int, cells: int, source: Source) -> Shares:
         For a price too small, see `checked`.
     """
     checked(share.units, share.sensitivity)
-    made = tables(share)
-    drawn = [_line(made, survivors * cells, share.chance, source) for _ in range(2)]
+    lookup = tables(share)
+    drawn = [_line(lookup, survivors * cells, share.chance, source) for _ in range(2)]
     at = np.concatenate([positions for positions, _ in drawn])
     value = np.concatenate([drawn[0][1], -drawn[1][1]])
     person = at // cells
     return Shares(person, at - person * cells, value)
 
 
-def _line(made: Tables, length: int, chance: float, source: Source) -> tuple[Ints, Ints]:
+def _line(lookup: Tables, length: int, chance: float, source: Source) -> tuple[Ints, Ints]:
     """Positions of the non-zero X on a line of cells, and their sizes."""
     usual = length * chance
     room = math.ceil(usual + 6.0 * math.sqrt(usual) + 64)
     # Words an event: gaps of at most three tables, the cells inside a step, the size.
-    words = source.words(_words(room, made))
+    words = source.words(_words(room, lookup))
     at, size = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
     # Position, which law comes next, an outcome found by hand, word, events.
     state = np.array([0, _GAP, -1, 0, 0], dtype=np.int64)
-    laws = made.top, made.low, made.guide, made.begin, made.guides, made.shift
+    laws = lookup.top, lookup.low, lookup.guide, lookup.begin, lookup.guides, lookup.shift
     while True:
-        ended = _walk(words, length, made.step, *laws, state, at, size)
+        ended = _walk(words, length, lookup.step, *laws, state, at, size)
         if ended == _DONE:
             return at[: state[4]], size[: state[4]]
         if ended == _FULL:
             at, size = _longer(at), _longer(size)
         elif ended == _MORE_WORDS:
             rest = max(1, length - int(state[0])) / length
-            words = source.words(_words(math.ceil(room * rest) + 64, made))
+            words = source.words(_words(math.ceil(room * rest) + 64, lookup))
             state[3] = 0
         else:
             reader = _Reader(words[state[3] :], source)
-            state[2] = made.laws[state[1]].resolve(reader)
+            state[2] = lookup.laws[state[1]].resolve(reader)
             words, state[3] = reader.rest(), 0
 
 
@@ -156,9 +156,9 @@ class _Reader:
         return self._words[self._at :]
 
 
-def _words(events: int, made: Tables) -> int:
-    each = 2.2 if made.step == 1 else 3.2
-    return math.ceil(each * events) + 64
+def _words(events: int, lookup: Tables) -> int:
+    per_event = 2.2 if lookup.step == 1 else 3.2
+    return math.ceil(per_event * events) + 64
 
 
 def _longer(array: Ints) -> Ints:
@@ -173,12 +173,12 @@ def _walk(  # type: ignore[no-untyped-def]
 
     A draw that cannot be finished takes no word.
     """
-    position, law, given, word, events = state
+    position, law, resolved, word, events = state
     ended = _DONE
     while True:
         first, behind = begin[law], begin[law + 1]
-        if given >= 0:
-            found, given = given, -1
+        if resolved >= 0:
+            outcome, resolved = resolved, -1
         else:
             if word + 2 > len(words):
                 ended = _MORE_WORDS
@@ -190,10 +190,10 @@ def _walk(  # type: ignore[no-untyped-def]
             k = first + guide[guides[law] + np.int64(u >> shift[law])]
             while k < behind and top[k] < u:
                 k += 1
-            taken = 1
+            n_words = 1
             if k < behind and top[k] == u:
                 second = words[word + 1]
-                taken = 2
+                n_words = 2
                 while k < behind and top[k] == u and low[k] < second:
                     k += 1
                 if k < behind and top[k] == u and low[k] == second:
@@ -203,25 +203,25 @@ def _walk(  # type: ignore[no-untyped-def]
                 # Sizes have no end; the table has.
                 ended = _UNDECIDED
                 break
-            word += taken
-            found = k - first
+            word += n_words
+            outcome = k - first
         if law == _GAP:
-            position += found * step
+            position += outcome * step
             if position >= length:
                 break
-            if found < behind - first:
+            if outcome < behind - first:
                 law = _SIZE if step == 1 else _INSIDE
         elif law == _INSIDE:
-            position += found
+            position += outcome
             if position >= length:
                 break
             law = _SIZE
         else:
-            at[events], size[events] = position, found + 1
+            at[events], size[events] = position, outcome + 1
             events += 1
             position += 1
             law = _GAP
             if position >= length:
                 break
-    state[0], state[1], state[2], state[3], state[4] = position, law, given, word, events
+    state[0], state[1], state[2], state[3], state[4] = position, law, resolved, word, events
     return ended

@@ -44,15 +44,15 @@ class Stream:
 
     def words(self, number: int) -> NDArray[np.uint64]:
         """The next 64-bit words, (number,)."""
-        made = np.empty(number, dtype="<u8")
-        self.fill(made.view(np.uint8))
-        return made.astype(np.uint64, copy=False)
+        buffer = np.empty(number, dtype="<u8")
+        self.fill(buffer.view(np.uint8))
+        return buffer.astype(np.uint64, copy=False)
 
     def bytes(self, number: int) -> bytes:
         """The next bytes."""
-        made = np.empty(number, dtype=np.uint8)
-        self.fill(made)
-        return made.tobytes()
+        buffer = np.empty(number, dtype=np.uint8)
+        self.fill(buffer)
+        return buffer.tobytes()
 
     def fill(self, target: NDArray[np.uint8]) -> None:
         """Write the next bytes into an array."""

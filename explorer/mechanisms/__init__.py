@@ -48,7 +48,7 @@ _ALL: tuple[type[Mechanism], ...] = (
     DAFHomogeneity,
     Gravity,
 )
-_REGISTERED: dict[str, type[Mechanism]] = {each.key: each for each in _ALL}
+_REGISTERED: dict[str, type[Mechanism]] = {mechanism.key: mechanism for mechanism in _ALL}
 
 __all__ = [
     "AG",
@@ -180,5 +180,5 @@ def register(kind: type[M]) -> type[M]:
 
 def unregister(key: str) -> None:
     """Take a mechanism that was registered out again; those of this package stay."""
-    if all(each.key != key for each in _ALL):
+    if all(mechanism.key != key for mechanism in _ALL):
         _REGISTERED.pop(key, None)

@@ -199,10 +199,10 @@ class Mechanism(param.Parameterized, metaclass=Declared):
         source = noise_source(rng)
         self._check_size(counts.domain.shape, not is_release_grade(source))
         paid = ledger is not None and is_release_grade(source)
-        told = teller(progress, title_of_bar(self, counts, progress, source.preview), paid)
+        report = teller(progress, title_of_bar(self, counts, progress, source.preview), paid)
         if is_release_grade(source):
             check_noise(counts.contribution_bound, self.epsilon)
-        curator = Curator(counts, to_units(self.epsilon), source, told)
+        curator = Curator(counts, to_units(self.epsilon), source, report)
         if ledger is None or not paid:
             estimate = self.plan(curator)
         else:
@@ -410,14 +410,14 @@ class Mechanism(param.Parameterized, metaclass=Declared):
     @classmethod
     def _check_dimensions(cls, number: int) -> None:
         if number not in cls.dimensions:
-            taken = " or ".join(map(str, cls.dimensions))
+            accepted = " or ".join(map(str, cls.dimensions))
             if len(cls.dimensions) > _FEW_DIMENSIONS:
                 first, second, *_, last = cls.dimensions
-                taken = (
+                accepted = (
                     f"{first} to {last}" if second == first + 1 else f"{first}, {second} to {last}"
                 )
             raise InputError(
-                f"{cls.title} takes counts of {taken} dimensions, these have {number}: choose "
+                f"{cls.title} takes counts of {accepted} dimensions, these have {number}: choose "
                 "another mechanism."
             )
 
@@ -432,8 +432,8 @@ class Mechanism(param.Parameterized, metaclass=Declared):
     def _checked(cls, name: str, value: Any) -> Any:
         """The value in the parameter's own type, or an InputError in one sentence."""
         if name not in cls.param or name == "name":
-            known = ", ".join(["epsilon", *cls.tunables()])
-            raise InputError(f"{cls.title} has no parameter {name!r}: it has {known}.")
+            names = ", ".join(["epsilon", *cls.tunables()])
+            raise InputError(f"{cls.title} has no parameter {name!r}: it has {names}.")
         return values.checked(cls.param[name], value)
 
     def __eq__(self, other: object) -> bool:
@@ -455,5 +455,5 @@ class Mechanism(param.Parameterized, metaclass=Declared):
         return repr(self)
 
     def __repr__(self) -> str:
-        shown = [f"{n}={v!r}" for n, v in {"epsilon": self.epsilon, **self.settings()}.items()]
-        return f"{type(self).__name__}({', '.join(shown)})"
+        arguments = [f"{n}={v!r}" for n, v in {"epsilon": self.epsilon, **self.settings()}.items()]
+        return f"{type(self).__name__}({', '.join(arguments)})"

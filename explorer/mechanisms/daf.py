@@ -100,11 +100,11 @@ class DAF(Mechanism):
                 if len(nodes) == 0:
                     break
             rest = (curator.remaining(nodes) - choice) / UNITS_PER_EPSILON
-            wanted = fan_out(noisy / curator.contribution_bound, rest, d - depth)
+            ideal_parts = fan_out(noisy / curator.contribution_bound, rest, d - depth)
             if depth == 0:
-                first_parts = max(1.0, float(wanted[0]))
+                first_parts = max(1.0, float(ideal_parts[0]))
                 budgets = level_budgets(curator.units - budget, first_parts, d)
-            parts = np.clip(np.rint(wanted), 1, nodes.shape[:, axis]).astype(np.int64)
+            parts = np.clip(np.rint(ideal_parts), 1, nodes.shape[:, axis]).astype(np.int64)
             number = sum(parts.tolist())
             require_parts(self.title, number, d, curator.preview, curator.spent)
             nodes = self.divide(curator, nodes, axis, parts, choice)
@@ -132,13 +132,13 @@ class DAF(Mechanism):
             reason = "Its noisy count was not above the stop count; a fresh draw then counted it."
             return Decision("stopped", verdict, reason)
         before = node.above.path_epsilon if node.depth else 0.0
-        own = node.own_epsilon("levels") / (1 - self.cut_share)
-        rest = node.release.epsilon - before - own
+        level_epsilon = node.own_epsilon("levels") / (1 - self.cut_share)
+        rest = node.release.epsilon - before - level_epsilon
         left = d - node.depth
-        each = counted / node.release.contribution_bound
-        worth = float(fan_out(np.array([each]), np.array([rest]), left)[0])
+        scaled = counted / node.release.contribution_bound
+        worth = float(fan_out(np.array([scaled]), np.array([rest]), left)[0])
         reason = (
-            f"({amount(max(each, 0.0))} × {rest:.3g} / √2)^(2/{3 * left}) = {worth:.2f}, to the "
+            f"({amount(max(scaled, 0.0))} × {rest:.3g} / √2)^(2/{3 * left}) = {worth:.2f}, to the "
             "nearest whole number, at least 1 and at most the cells of the side."
         )
         what = "1 part" if node.fan_out == 1 else f"{node.fan_out} parts"

@@ -28,15 +28,17 @@ class Declared(ParameterizedMetaclass):
 
     def __init__(cls, name: str, bases: tuple[type, ...], space: dict[str, Any]) -> None:
         super().__init__(name, bases, space)
-        own = space.get("__doc__")
+        docstring = space.get("__doc__")
         # What documents its parameters itself is left alone.
-        if own and bases and "Parameters\n" not in own:
-            cls.__doc__ = documented(own, [cls.param[each] for each in cls._shown()])
+        if docstring and bases and "Parameters\n" not in docstring:
+            cls.__doc__ = documented(
+                docstring, [cls.param[parameter] for parameter in cls._shown()]
+            )
 
     def _shown(cls) -> list[str]:
         """Names of the parameters: epsilon, then the mechanism's own as they are declared."""
-        known = [each for each in cls.param if each != "name"]
-        return ["epsilon", *(entry for entry in known if entry != "epsilon")]
+        names = [name for name in cls.param if name != "name"]
+        return ["epsilon", *(entry for entry in names if entry != "epsilon")]
 
     @property
     def __signature__(cls) -> inspect.Signature:
@@ -44,25 +46,27 @@ class Declared(ParameterizedMetaclass):
         if "epsilon" not in cls.param:
             return inspect.Signature()
         first, *others = (
-            inspect.Parameter(each, inspect.Parameter.KEYWORD_ONLY, default=cls.param[each].default)
-            for each in cls._shown()
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=cls.param[name].default)
+            for name in cls._shown()
         )
         return inspect.Signature(
             [first.replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD), *others]
         )
 
 
-def documented(own: str, declared: list[param.Parameter]) -> str:
+def documented(docstring: str, declared: list[param.Parameter]) -> str:
     """A class's docstring with its parameters behind the first paragraph, sections at the end."""
-    text, *sections = re.split(r"\n\n(?=\w+\n-{3,}\n)", inspect.cleandoc(own))
+    text, *sections = re.split(r"\n\n(?=\w+\n-{3,}\n)", inspect.cleandoc(docstring))
     first, _, rest = text.partition("\n\n")
     lines = [first, "", "Parameters", "----------"]
     for parameter in declared:
         lines.append(
             f"{parameter.name} : {kind_of(parameter)}, default {shown_default(parameter.default)}"
         )
-        said = f"{parameter.doc} {_EPSILON}" if parameter.name == "epsilon" else parameter.doc or ""
-        lines += textwrap.wrap(said, _WIDTH, initial_indent="    ", subsequent_indent="    ")
+        description = (
+            f"{parameter.doc} {_EPSILON}" if parameter.name == "epsilon" else parameter.doc or ""
+        )
+        lines += textwrap.wrap(description, _WIDTH, initial_indent="    ", subsequent_indent="    ")
     if not any(section.startswith("Raises\n") for section in sections):
         lines += ["", *_RAISES.splitlines()]
     if rest:

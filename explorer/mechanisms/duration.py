@@ -18,12 +18,12 @@ MANY = 1_000_000
 DRAWS_A_SECOND = 100_000
 
 
-def duration(made: Any, counts: Any, leaves: int | None = None) -> str:
+def duration(mechanism: Any, counts: Any, leaves: int | None = None) -> str:
     """One sentence about how long a release will take, "" where it is short or no one can know.
 
     Parameters
     ----------
-    made : Mechanism
+    mechanism : Mechanism
     counts : that are to be released, of any kind; only the shape of their domain is looked at
     leaves : how many a preview has, where someone who may see it asks: it is no public number.
         Without it only partitions speak that no data has a say in
@@ -31,18 +31,18 @@ def duration(made: Any, counts: Any, leaves: int | None = None) -> str:
     draws = leaves
     # Areas have no cells of their own, and their mechanisms no shape.
     domain = getattr(counts, "domain", None)
-    if domain is not None and getattr(made, "shape_is_public", False):
-        leaves, draws = _public_size(made, domain.shape)
+    if domain is not None and getattr(mechanism, "shape_is_public", False):
+        leaves, draws = _public_size(mechanism, domain.shape)
     if leaves is None or draws is None or leaves <= MANY:
         return ""
     seconds = draws / DRAWS_A_SECOND
-    return f"{made.title} draws {draws:,} numbers here, which takes about {seconds:.0f} s."
+    return f"{mechanism.title} draws {draws:,} numbers here, which takes about {seconds:.0f} s."
 
 
-def title_of_bar(made: Any, counts: Any, progress: Any, preview: bool) -> str:
+def title_of_bar(mechanism: Any, counts: Any, progress: Any, preview: bool) -> str:
     """What is next to the bar of a draw: how long it takes, where it draws a million numbers."""
-    text = duration(made, counts) if progress is True and not preview else ""
-    return text or str(made.title)
+    text = duration(mechanism, counts) if progress is True and not preview else ""
+    return text or str(mechanism.title)
 
 
 class _Counting:
@@ -70,15 +70,15 @@ class _Counting:
         return np.zeros(len(values), dtype=np.bool_)
 
 
-def _public_size(made: Any, shape: tuple[int, ...]) -> tuple[int, int]:
+def _public_size(mechanism: Any, shape: tuple[int, ...]) -> tuple[int, int]:
     """Leaves and draws of a partition that no data has a say in."""
     cells = math.prod(shape)
     # Fewer cells have fewer leaves; maps alone are quickly made.
-    return (cells, cells) if cells <= MANY or len(shape) != 2 else _of_nobody(made, shape)
+    return (cells, cells) if cells <= MANY or len(shape) != 2 else _of_nobody(mechanism, shape)
 
 
 @lru_cache(maxsize=16)
-def _of_nobody(made: Any, shape: tuple[int, ...]) -> tuple[int, int]:
+def _of_nobody(mechanism: Any, shape: tuple[int, ...]) -> tuple[int, int]:
     source = _Counting()
-    release = made.release(FrequencyMatrix.from_array(np.zeros(shape, dtype=np.int64)), source)
+    release = mechanism.release(FrequencyMatrix.from_array(np.zeros(shape, dtype=np.int64)), source)
     return release.n_leaves, source.draws

@@ -100,7 +100,9 @@ def forecast(
         counts = _placed(density, round(expected))
         made_up = FrequencyMatrix.from_array(counts, grid, contribution_bound)
         drawn = [_figures(draw(made_up, seed), grid) for seed in range(_DRAWS)]
-        figures[layout] = {each: float(np.mean([row[each] for row in drawn])) for each in _COLUMNS}
+        figures[layout] = {
+            column: float(np.mean([row[column] for row in drawn])) for column in _COLUMNS
+        }
     return Forecast(name, round(expected), figures)
 
 

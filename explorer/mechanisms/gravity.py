@@ -121,10 +121,10 @@ class Gravity(Mechanism):
         k = len(curator.shape) // 2
         if k == 1:
             return self._of_one_place().plan(curator)
-        each = share(curator.units, self.maps_share) // k
+        per_map = share(curator.units, self.maps_share) // k
         maps, before = None, []
-        if each > 0:
-            drawn = [_map(curator, place, each) for place in range(k)]
+        if per_map > 0:
+            drawn = [_map(curator, place, per_map) for place in range(k)]
             maps = PlaceMaps(tuple(place for place, _ in drawn))
             before = [stage for _, stages in drawn for stage in stages]
         self._grow(curator, curator.open())
@@ -274,11 +274,11 @@ class Gravity(Mechanism):
 def _map(curator: Curator, place: int, units: int) -> tuple[PlaceMap, list[tuple[str, float]]]:
     """Mosaic on the two axes of one place, in a pass of its own, and what it cost by stage."""
     axes, root = [2 * place, 2 * place + 1], curator.open(units)
-    found = measured(curator, root, axes, Mosaic().focus, f"map {place + 1} ")
-    transcript = found.transcript
+    measurement = measured(curator, root, axes, Mosaic().focus, f"map {place + 1} ")
+    transcript = measurement.transcript
     lower = np.ascontiguousarray(transcript.lower[:, axes])
     upper = np.ascontiguousarray(transcript.upper[:, axes])
-    value = inference.empty_or_not(transcript, None, found.near, axes).value
+    value = inference.empty_or_not(transcript, None, measurement.near, axes).value
     leaves = transcript.is_leaf
     rows, cols = (curator.shape[axis] for axis in axes)
     drawn = PlaceMap((rows, cols), lower[leaves], upper[leaves], value[leaves])

@@ -199,9 +199,9 @@ class AG(Mechanism):
         if self.inference == "leaves":
             return self.infer(transcript, stages[1:])
         moved = self._without_own_pull(transcript, rest)
-        found = self.infer(moved, stages[1:], stages)
+        estimate = self.infer(moved, stages[1:], stages)
         # What is published of a draw is the draw; a moved one is no linear figure of it.
-        return replace(found, transcript=transcript, linear=False)
+        return replace(estimate, transcript=transcript, linear=False)
 
     def _without_own_pull(self, transcript: Transcript, rest: float) -> Transcript:
         """First counts as they weigh in without bias, cells of one shape together."""

@@ -85,11 +85,11 @@ class Hierarchy(Mechanism):
             levels += 1
         parts = math.ceil(size / self.branching ** (levels - 1))
         stages = [f"grid {level + 1}" for level in range(levels)]
-        each = int(curator.remaining(nodes)[0]) // levels
+        per_level = int(curator.remaining(nodes)[0]) // levels
         for level, stage in enumerate(stages):
             nodes = nodes.grid(np.full(2, parts if level == 0 else self.branching))
             last = level == levels - 1
-            curator.count(nodes, curator.remaining(nodes) if last else each, stage)
+            curator.count(nodes, curator.remaining(nodes) if last else per_level, stage)
         return self.infer(curator.transcript(), stages[-1:], stages)
 
     @property
@@ -152,13 +152,13 @@ class HB(Mechanism):
         side = max(curator.shape)
         b = self.branching or best_branching(curator.shape)
         levels = levels_of(side, b)
-        each = curator.units // max(levels, 1)
+        per_level = curator.units // max(levels, 1)
         for level in range(levels):
             # The upper levels take the remainder, so that the last one ends at single cells.
             parts = -(-side // b ** (levels - 1)) if level == 0 else b
             nodes = nodes.grid(np.full(2, parts))
             last = level == levels - 1
-            paid = curator.remaining(nodes) if last else each
+            paid = curator.remaining(nodes) if last else per_level
             curator.count(nodes, paid, "leaves" if last else "inner nodes")
         if levels == 0:
             curator.count(nodes, curator.units, "leaves")

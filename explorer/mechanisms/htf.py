@@ -267,10 +267,10 @@ class HTF(Mechanism):
         """eps'_prt, the budget of one level's cuts."""
         if self.split_rule == "middle" or height == 0:
             return 0
-        wanted = to_units(self.split_budget)
+        requested = to_units(self.split_budget)
         if self.split_budget_per == "total":
-            wanted //= height
-        return min(wanted, units // (2 * height))
+            requested //= height
+        return min(requested, units // (2 * height))
 
     def _thresholds(self, shares: Ints, total: int) -> np.ndarray:
         if self.stop_rule == "optimal":
@@ -294,5 +294,5 @@ def paper_height(noisy_total: int, epsilon: float, domain: Regions) -> int:
     3.5 million records give 15, 16 and 17 at epsilon .1, .3 and .5 (section 7.4).
     """
     limit = math.floor(math.log2(int(domain.cells[0])))
-    wanted = noisy_total * epsilon / 10
-    return min(max(math.floor(math.log2(wanted)), 0), limit) if wanted >= 1 else 0
+    n_leaves = noisy_total * epsilon / 10
+    return min(max(math.floor(math.log2(n_leaves)), 0), limit) if n_leaves >= 1 else 0

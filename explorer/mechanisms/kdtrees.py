@@ -210,9 +210,9 @@ class KDCell(Mechanism):
         nodes = curator.open()
         leaves, looked_at = [], []
         for level in range(self.height + 1):
-            held = box_sums(table, nodes.lower, nodes.upper)
-            looked_at.append(held)
-            ends = (held <= self.stop_count) | (nodes.cells == 1) | (level == self.height)
+            grid_counts = box_sums(table, nodes.lower, nodes.upper)
+            looked_at.append(grid_counts)
+            ends = (grid_counts <= self.stop_count) | (nodes.cells == 1) | (level == self.height)
             ended, nodes = nodes.separate(ends)
             leaves.append(ended)
             if len(nodes) == 0:
@@ -227,14 +227,14 @@ class KDCell(Mechanism):
 
     def decision(self, node: Figures) -> Decision:
         """The count on the noisy grid against the stop count."""
-        held, limit = node.tested(), self.stop_count
-        if node.is_leaf and held > limit:
+        grid_count, limit = node.tested(), self.stop_count
+        if node.is_leaf and grid_count > limit:
             return CELL if node.cells == 1 else reached(node.depth, self.height, "cuts")
         if node.is_leaf:
             reason = "The rule compared the noisy grid's count; a fresh draw then counted the leaf."
-            return Decision("stopped", f"stopped: {amount(held)} ≤ {amount(limit)}", reason)
+            return Decision("stopped", f"stopped: {amount(grid_count)} ≤ {amount(limit)}", reason)
         reason = f"The noisy grid's count was high enough; the cut at {node.cut()} halves it."
-        return Decision("on", f"went on: {amount(held)} > {amount(limit)}", reason)
+        return Decision("on", f"went on: {amount(grid_count)} > {amount(limit)}", reason)
 
 
 def _level_of(node: Figures, kinds: list[str]) -> Decision:

@@ -33,10 +33,10 @@ def require_parts(title: str, parts: int, dimensions: int, preview: bool, spent:
     InputError
         Above that.
     """
-    most, kind = MOST_PARTS, "" if dimensions <= 2 else " in a preview"
+    limit, kind = MOST_PARTS, "" if dimensions <= 2 else " in a preview"
     if dimensions > 2 and not preview:
-        most, kind = MOST_RELEASED, " in a release"
-    if parts > most:
+        limit, kind = MOST_RELEASED, " in a release"
+    if parts > limit:
         places = "fewer places, " if dimensions > 2 else ""
         cost = (
             f"; the noisy count that decided this has cost epsilon {to_epsilon(spent):.6g}, which "
@@ -44,7 +44,7 @@ def require_parts(title: str, parts: int, dimensions: int, preview: bool, spent:
         )
         raise InputError(
             f"{title} would publish {parts:,} numbers here, nearly all of them noise, and at most "
-            f"{most:,} are possible{kind}: choose a coarser grid, {places}or a mechanism that "
+            f"{limit:,} are possible{kind}: choose a coarser grid, {places}or a mechanism that "
             f"looks where records are{cost if spent else ''}."
         )
 

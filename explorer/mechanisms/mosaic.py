@@ -93,14 +93,14 @@ class Mosaic(Mechanism):
     def plan(self, curator: Curator) -> Estimate:
         """Count a node, stop or quarter it by what its count and budget are worth."""
         root, axes = curator.open(), range(len(curator.shape))
-        found = measured(curator, root, axes, self.focus)
+        measurement = measured(curator, root, axes, self.focus)
         if self.inference == EMPTY_OR_NOT:
-            estimate = inference.empty_or_not(found.transcript, None, found.near, axes)
+            estimate = inference.empty_or_not(measurement.transcript, None, measurement.near, axes)
         else:
-            record, near = found.transcript, found.near
+            record, near = measurement.transcript, measurement.near
             shares = inference.balanced_shares(record, curator.units, "levels", "", near)
             estimate = self.infer(record, ["leaves"], None, shares)
-        return replace(estimate, tested=found.believed, facts={"slope": SLOPE})
+        return replace(estimate, tested=measurement.believed, facts={"slope": SLOPE})
 
     def decision(self, node: Figures) -> Decision:
         """What a node's count and the rest of its budget were worth, see `steering`."""
@@ -171,16 +171,16 @@ def measured(
     stages = f"{name}levels", f"{name}leaves"
     cut, appetite = list(axes), Appetite.of(focus)
     first = np.array([max(1, share(limit, appetite.first))])
-    nodes, known = root, laplace_variance(first, bound)
+    nodes, variances = root, laplace_variance(first, bound)
     drawn = curator.count(root, first, stages[0]).astype(np.float64)
-    believed, own, deciding, near, ends = drawn, drawn, [(root.ids, drawn)], [], []
+    believed, own_counts, deciding, near, ends = drawn, drawn, [(root.ids, drawn)], [], []
     while True:
         rest = curator.remaining(nodes)
         plan = steering.steps(
             appetite,
             nodes.shape.take(cut, axis=1),
             believed,
-            np.sqrt(known),
+            np.sqrt(variances),
             rest,
             bound,
             nodes is root,
@@ -195,16 +195,16 @@ def measured(
             break
         noisy = curator.count(parts, plan.units[owner], stages[0])
         noise = laplace_variance(np.maximum(plan.units, 1), bound)
-        believed = steering.shared(noisy, owner, noise, own, known)
-        nodes, own, known = parts, noisy.astype(np.float64), noise[owner]
+        believed = steering.shared(noisy, owner, noise, own_counts, variances)
+        nodes, own_counts, variances = parts, noisy.astype(np.float64), noise[owner]
         deciding.append((parts.ids, believed))
     ended = Regions.join(ends)
     curator.count(ended, curator.remaining(ended), stages[1])
     transcript = curator.transcript(root)
     doubtful, figures = np.zeros(len(transcript), np.bool_), np.full(len(transcript), np.nan)
     doubtful[np.concatenate(near)] = True
-    for ids, each in deciding:
-        figures[ids] = each
+    for ids, counts in deciding:
+        figures[ids] = counts
     return Measured(transcript, doubtful, figures)
 
 

@@ -164,7 +164,9 @@ def _decide(  # type: ignore[no-untyped-def]
         near[i] = last[i] and q + doubt < NEAR * needed
 
 
-def shared(noisy: Ints, owner: Ints, variance: Floats, believed: Floats, known: Floats) -> Floats:
+def shared(
+    noisy: Ints, owner: Ints, variance: Floats, believed: Floats, known_variance: Floats
+) -> Floats:
     """Counts of parts that are 0 or more and add up to what they and their owner say; steers only.
 
     Parameters
@@ -179,12 +181,12 @@ def shared(noisy: Ints, owner: Ints, variance: Floats, believed: Floats, known: 
     of the sum of y, or to 0 if that is below
     """
     result = np.zeros(len(noisy))
-    _share(noisy, owner, variance, believed, known, result)
+    _share(noisy, owner, variance, believed, known_variance, result)
     return result
 
 
 @njit(cache=True, nogil=True)
-def _share(noisy, owner, variance, believed, known, found):  # type: ignore[no-untyped-def]
+def _share(noisy, owner, variance, believed, known_variance, result):  # type: ignore[no-untyped-def]
     n = len(believed)
     start = np.zeros(n + 1, dtype=np.int64)
     for part in owner:
@@ -208,8 +210,8 @@ def _share(noisy, owner, variance, believed, known, found):  # type: ignore[no-u
         total = 0.0
         for part in parts:
             total += noisy[part]
-        own, sums = 1.0 / known[i], 1.0 / (number * variance[i])
-        together = (believed[i] * own + total * sums) / (own + sums)
+        precision, sums = 1.0 / known_variance[i], 1.0 / (number * variance[i])
+        together = (believed[i] * precision + total * sums) / (precision + sums)
         if together <= 0.0:
             continue
         # The largest k values that stay above 0 when they are moved to add up.
@@ -222,7 +224,7 @@ def _share(noisy, owner, variance, believed, known, found):  # type: ignore[no-u
                 break
             moved = by
         for part in parts:
-            found[part] = max(0.0, noisy[part] - moved)
+            result[part] = max(0.0, noisy[part] - moved)
 
 
 @njit(cache=True, nogil=True)
@@ -262,20 +264,20 @@ def one_step_down(
     node is halved no more
     """
     parent, lower, upper = parts
-    found, ends = np.empty(len(parent), np.int64), np.empty(len(parent), np.bool_)
-    _hand_down(owner, above, parent, lower, upper, np.array(cut), jump, steps, found, ends)
-    return found, ends
+    owners, ends = np.empty(len(parent), np.int64), np.empty(len(parent), np.bool_)
+    _hand_down(owner, above, parent, lower, upper, np.array(cut), jump, steps, owners, ends)
+    return owners, ends
 
 
 @njit(cache=True, nogil=True)
 def _hand_down(  # type: ignore[no-untyped-def]
-    owner, above, parent, lower, upper, cut, jump, steps, found, ends
+    owner, above, parent, lower, upper, cut, jump, steps, owners, ends
 ):
     at = 0
     for child in range(len(parent)):
         while above[at] != parent[child]:
             at += 1
-        found[child] = owner[at]
+        owners[child] = owner[at]
         single = True
         for axis in cut:
             single &= upper[child, axis] - lower[child, axis] == 1

@@ -24,7 +24,7 @@ C0 = 10 / math.sqrt(2)
 """c_0 of Eq. 6: the error inside cut cells that makes d = 2 the grid of grids-2013, c = 10."""
 
 
-def eug_parts(total: float, epsilon: float, d: int, asked: float | None = None) -> float:
+def eug_parts(total: float, epsilon: float, d: int, query_share: float | None = None) -> float:
     """Parts a side of EUG with the border term as printed (Eq. 6).
 
     a = (2 (d - 1)/d N epsilon / (sqrt 2 c_0))^(2 / (3 d - 2)). For questions that cover the share
@@ -37,15 +37,17 @@ def eug_parts(total: float, epsilon: float, d: int, asked: float | None = None) 
     total : N, 0 or more
     epsilon : budget of every part
     d : dimensions, 2 or more
-    asked : r, above 0 and at most 1
+    query_share : r, above 0 and at most 1
     """
     a = (2 * (d - 1) / d * total * epsilon / (math.sqrt(2) * C0)) ** (2 / (3 * d - 2))
-    if asked is None:
+    if query_share is None:
         return a * d * (3 * d - 2) / (3 * d * d - 3 * d + 2)
-    return float(a * asked ** ((2 - d) / (d * (3 * d - 2))))
+    return float(a * query_share ** ((2 - d) / (d * (3 * d - 2))))
 
 
-def eug_parts_corrected(total: float, epsilon: float, d: int, asked: float | None = None) -> float:
+def eug_parts_corrected(
+    total: float, epsilon: float, d: int, query_share: float | None = None
+) -> float:
     """Parts a side of EUG with the border term of erratum 47, parameters as of `eug_parts`.
 
     A box has a border of d - 1 dimensions, so that r^((d-1)/d) N / (c_0 m) records lie in the cells
@@ -54,8 +56,8 @@ def eug_parts_corrected(total: float, epsilon: float, d: int, asked: float | Non
     r^(1/2) and E2 that of r^((d-1)/d): 2/3 and d / (2 d - 1) for r from 0 to 1.
     """
     border, noise = d / (2 * d - 1), 2 / 3
-    if asked is not None:
-        border, noise = asked ** ((d - 1) / d), asked**0.5
+    if query_share is not None:
+        border, noise = query_share ** ((d - 1) / d), query_share**0.5
     worth = 2 / d * border / noise * total * epsilon / (math.sqrt(2) * C0)
     return float(worth ** (2 / (d + 2)))
 
@@ -103,11 +105,11 @@ class TripGrid(Mechanism):
         rest = to_epsilon(int(curator.remaining(nodes)[0]))
         # Counts in units of the bound: noise is of that size, too.
         worth = max(total, 0) / curator.contribution_bound
-        size, wanted = self.sides(worth, rest, curator.shape)
+        size, parts_by_axis = self.sides(worth, rest, curator.shape)
         # In Python's whole numbers: the product of six sides passes 64 bits.
-        parts = math.prod(wanted)
-        require_parts(self.title, parts, len(wanted), curator.preview, curator.spent)
-        for axis, number in enumerate(wanted):
+        parts = math.prod(parts_by_axis)
+        require_parts(self.title, parts, len(parts_by_axis), curator.preview, curator.spent)
+        for axis, number in enumerate(parts_by_axis):
             if number > 1:
                 nodes = nodes.across(axis, number)
         curator.count(nodes, curator.remaining(nodes), "parts")

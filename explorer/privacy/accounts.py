@@ -157,9 +157,9 @@ class Accounts:
             raise ValueError("every region pays one number of units")
         run, units = self._run(ids), one_or_each(paid)
         if run is None or len(units) > 1:
-            fault, most = _dearest(ids, units, self._spent[: self._number])
+            fault, largest = _dearest(ids, units, self._spent[: self._number])
             _refuse(fault)
-            return int(most)
+            return int(largest)
         _refuse(4 if units[0] < 0 else 5 if units[0] > _MOST else 0)
         return int(self._spent[run].max() + units[0])
 
@@ -198,10 +198,10 @@ class Accounts:
 
         Where there is none, it is made for as many as are `expected` in the end.
         """
-        wanted = self._number + more
-        if wanted > len(self._parent):
+        needed = self._number + more
+        if needed > len(self._parent):
             had = len(self._parent)
-            size = max(wanted, (4 if had < _LARGE_ROOM else 2) * had, expected)
+            size = max(needed, (4 if had < _LARGE_ROOM else 2) * had, expected)
             self._lengthen(size)
             self._ids = _counted_off(size)
             self._views = {}
@@ -216,8 +216,8 @@ class Accounts:
 
         No one can write to that: such a part need not be looked at.
         """
-        own = self._ids.dtype, self._ids.strides
-        if len(ids) <= MANY or ids.base is not self._ids or (ids.dtype, ids.strides) != own:
+        layout = self._ids.dtype, self._ids.strides
+        if len(ids) <= MANY or ids.base is not self._ids or (ids.dtype, ids.strides) != layout:
             return None
         where = span(ids)
         return where if isinstance(where, slice) and where.stop <= self._number else None
@@ -233,12 +233,12 @@ class Accounts:
 
     def _without_room(self, name: str) -> NDArray[Any]:
         """Rows of a column that are in use; without the space for more where that is much."""
-        seen = self._seen(name)
-        spare = getattr(self, name).nbytes - seen.nbytes
-        if 4 * spare < max(seen.nbytes, _MOST_SPARE):
-            return seen
-        rows = np.empty(seen.shape, seen.dtype)
-        rows[:] = seen
+        used = self._seen(name)
+        spare = getattr(self, name).nbytes - used.nbytes
+        if 4 * spare < max(used.nbytes, _MOST_SPARE):
+            return used
+        rows = np.empty(used.shape, used.dtype)
+        rows[:] = used
         return shown(rows)
 
     def _lengthen(self, size: int) -> None:
@@ -318,21 +318,21 @@ def _pay(ids, paid, spent):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True)
 def _dearest(ids, paid, spent):  # type: ignore[no-untyped-def]
     """What is wrong, as an index of `_FAULTS`, and the largest account with what is paid."""
-    low, high, least, dear, most = 0, -1, 0, 0, 0
+    low, high, least, dear, largest = 0, -1, 0, 0, 0
     for i in range(len(ids)):
         low, high = min(low, ids[i]), max(high, ids[i])
     for i in range(len(paid)):
         least, dear = min(least, paid[i]), max(dear, paid[i])
     if low < 0 or high >= len(spent):
-        return 1, most
+        return 1, largest
     if dear > _MOST:
-        return 5, most
+        return 5, largest
     if len(paid) == 1:
         for i in range(len(ids)):
-            most = max(most, spent[np.uint64(ids[i])])
+            largest = max(largest, spent[np.uint64(ids[i])])
         # No one at all pays nothing.
-        most = most + paid[0] if len(ids) > 0 else 0
+        largest = largest + paid[0] if len(ids) > 0 else 0
     else:
         for i in range(len(ids)):
-            most = max(most, spent[np.uint64(ids[i])] + paid[i])
-    return 4 if least < 0 else 0, most
+            largest = max(largest, spent[np.uint64(ids[i])] + paid[i])
+    return 4 if least < 0 else 0, largest

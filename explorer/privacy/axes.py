@@ -10,11 +10,11 @@ from explorer.releases.nodes import Ints
 
 def each_of(values: ArrayLike, number: int, name: str) -> Ints:
     """A whole number for each of some regions, (number,), copied; one number represents all."""
-    given = np.asarray(values)
-    if given.dtype.kind not in "iu" or given.shape not in ((), (number,)):
+    array = np.asarray(values)
+    if array.dtype.kind not in "iu" or array.shape not in ((), (number,)):
         raise ValueError(f"give one whole {name} for each of the {number} regions, or one for all")
     result = np.empty(number, dtype=np.int64)
-    result[:] = given
+    result[:] = array
     return result
 
 

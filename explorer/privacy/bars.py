@@ -52,8 +52,8 @@ def teller(progress: Progress, label: str, paid: bool = False) -> Callable[[floa
     release away and not the price. It is a warning, and the draw goes on without being told.
     """
     if progress is not True:
-        told = progress or None
-        return told if told is None or not paid else _Harmless(told)
+        callback = progress or None
+        return callback if callback is None or not paid else _Harmless(callback)
     bar = Bar(label)
 
     def tell(done: float) -> None:

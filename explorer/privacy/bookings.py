@@ -23,7 +23,11 @@ def title_of(names: Sequence[str]) -> str:
 def together(rows: Iterable[Row], names: Sequence[str], dataset: str) -> list[Row]:
     """Rows that cost any of some populations something, in their order."""
     rows = list(rows)
-    numbers = {row.number for found in _each_with(rows, names, dataset) for row in found}
+    numbers = {
+        row.number
+        for population_rows in _each_with(rows, names, dataset)
+        for row in population_rows
+    }
     return [row for row in rows if row.number in numbers]
 
 
@@ -34,8 +38,8 @@ def spent_most(rows: Iterable[Row], names: Sequence[str], dataset: str) -> int:
 
 def spent_on(rows: Iterable[Row], names: Sequence[str], dataset: str) -> dict[str, int]:
     """What each of some populations has spent, in units."""
-    found = _each_with(list(rows), names, dataset)
-    return dict(zip(names, map(sum_of, found), strict=True))
+    rows_by_name = _each_with(list(rows), names, dataset)
+    return dict(zip(names, map(sum_of, rows_by_name), strict=True))
 
 
 def _each_with(rows: Sequence[Row], names: Sequence[str], dataset: str) -> Iterator[list[Row]]:

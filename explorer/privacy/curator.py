@@ -124,12 +124,12 @@ class Curator(Passes):
         region = self._own(region)
         if len(region) != 1:
             raise ValueError("an inner curator works inside one region")
-        own = self.__counts
-        if (counts.unit, counts.contribution_bound) != (own.unit, own.contribution_bound):
+        outer = self.__counts
+        if (counts.unit, counts.contribution_bound) != (outer.unit, outer.contribution_bound):
             raise InputError(
                 f"The finer counts protect a {counts.unit} of {counts.contribution_bound} records, "
-                f"those around them a {own.unit} of {own.contribution_bound}: count both with one "
-                "unit of privacy and one bound."
+                f"those around them a {outer.unit} of {outer.contribution_bound}: count both with "
+                "one unit of privacy and one bound."
             )
         inner = Curator(counts, int(self.remaining(region)[0]), self._noise)
         inner._settle_in(self, region)
@@ -220,8 +220,8 @@ class Curator(Passes):
             position[choosing] = start[choosing] + index + 1
         else:
             draws = 2 * rounds + 1
-            each = budget // draws
-            paid = self._charge(chosen, each * draws, stage)
+            per_draw = budget // draws
+            paid = self._charge(chosen, per_draw * draws, stage)
             names = [f"{stage} {draw}" for draw in range(draws)]
             counts, limits = self.__counts, (low[choosing], high[choosing])
 
@@ -229,7 +229,7 @@ class Curator(Passes):
                 place = cut + start[choosing][who]
                 exact = counts.split_costs(chosen.lower[who], chosen.upper[who], axes[who], place)
                 keys, noise = chosen.keys[who], self._noise
-                noisy = noise.laplace(exact, sensitivity, each[who], keys, names[draw])
+                noisy = noise.laplace(exact, sensitivity, per_draw[who], keys, names[draw])
                 looked_at = Candidates(chosen.ids[who], place, noisy)
                 self._notes.candidates.append((chosen.book, looked_at))
                 return noisy
@@ -238,11 +238,11 @@ class Curator(Passes):
             fits = tabled is not None and not tabled.tables.is_wide
             if tabled is not None and fits and is_plain_preview(self._noise):
                 noise = self._noise.scale(sensitivity), self._noise.salts(names)
-                found, drawn = keyed.search(tabled.tables, chosen, axes, limits, each, *noise)
+                offset, drawn = keyed.search(tabled.tables, chosen, axes, limits, per_draw, *noise)
                 self._notes.candidates += [(chosen.book, looked_at) for looked_at in drawn]
             else:
-                found = cuts.search(*limits, rounds, evaluate)
-            position[choosing] = start[choosing] + found
+                offset = cuts.search(*limits, rounds, evaluate)
+            position[choosing] = start[choosing] + offset
         self._enter(
             stage, paid, draws * len(choosing), sensitivity / (1 << homogeneity.LATTICE_BITS)
         )
@@ -413,16 +413,18 @@ class Curator(Passes):
             raise ValueError("coefficients are of the whole domain: ask before it is split")
         exact = haar.forward(self.__counts.dense())
         levels = math.prod(1 + int(math.log2(side)) for side in exact.shape)
-        each = int(self.remaining(root)[0]) // levels
+        per_level = int(self.remaining(root)[0]) // levels
         self._charge(root, self.remaining(root), stage)
         bound = self.__counts.contribution_bound
         flat = exact.ravel()
         keys = np.empty(flat.size, np.uint64)
         numbered(root.keys[0], keys)
-        paid = np.broadcast_to(np.int64(each), flat.size)
+        paid = np.broadcast_to(np.int64(per_level), flat.size)
         noisy = self._noise.laplace(flat, bound, paid, keys, stage).reshape(exact.shape)
         self._notes.enter(
-            LedgerRow(stage, to_epsilon(each), flat.size, float(bound), f"{levels} levels in turn")
+            LedgerRow(
+                stage, to_epsilon(per_level), flat.size, float(bound), f"{levels} levels in turn"
+            )
         )
         return noisy, float(laplace_variance(paid[:1], bound)[0])
 

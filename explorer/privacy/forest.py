@@ -42,8 +42,8 @@ class ForestCurator(Curator):
         InputError, ValueError
             See `within`; nothing is drawn then.
         """
-        each = [regions.select(np.array([i])) for i in range(len(regions))]
-        inner = [self.within(*one) for one in zip(each, counts, strict=True)]
+        single_regions = [regions.select(np.array([i])) for i in range(len(regions))]
+        inner = [self.within(*one) for one in zip(single_regions, counts, strict=True)]
         if is_plain_preview(self._noise):
             # Its draws have names, so that nothing is gained by waiting for others.
             return [plan(curator) for curator in inner]

@@ -463,7 +463,7 @@ def _left(by_name: Mapping[str, int], units: int, cap: int) -> int:
     before = by_name[dearest]
     if before + units <= cap:
         return cap - before
-    spent, wanted, most = (f"{to_epsilon(part):.12g}" for part in (before, units, cap))
+    spent, requested, maximum = (f"{to_epsilon(part):.12g}" for part in (before, units, cap))
     left = max(cap - before, 0)
     advice = f"lower epsilon to {to_epsilon(left):.12g}" if left else "use a release drawn before"
     whose = "This population"
@@ -471,6 +471,6 @@ def _left(by_name: Mapping[str, int], units: int, cap: int) -> int:
         whose = f"The population “{title_of([dearest])}”, one of {len(by_name)} on which it counts,"
         advice += ", say whose records they are if these are others' (--population NAME)"
     raise InputError(
-        f"{whose} has spent epsilon {spent} of a cap of {most}, and this release would cost "
-        f"{wanted}, so nothing was drawn; {advice}, or raise the cap (EXPLORER_EPSILON_CAP)."
+        f"{whose} has spent epsilon {spent} of a cap of {maximum}, and this release would cost "
+        f"{requested}, so nothing was drawn; {advice}, or raise the cap (EXPLORER_EPSILON_CAP)."
     )

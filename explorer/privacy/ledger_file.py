@@ -262,16 +262,16 @@ def accept(path: Path) -> tuple[int, int]:
     InputError
         For a file that is no ledger, or damaged.
     """
-    known = remembered(path)
-    seen, _SEEN[path] = _SEEN.get(path), None
+    record = remembered(path)
+    last_seen, _SEEN[path] = _SEEN.get(path), None
     try:
         with opened(path) as book:
             rows = len(book.rows)
             forget(path)
     except InputError:
-        _SEEN[path] = seen
+        _SEEN[path] = last_seen
         raise
-    return 0 if known is None else known.rows, rows
+    return 0 if record is None else record.rows, rows
 
 
 def _connected(path: Path) -> sqlite3.Connection:
@@ -414,16 +414,16 @@ def _seen(path: Path) -> list[tuple[str, int, str]]:
     """What this process, and others before it, have last seen of a file."""
     if path in _SEEN and _SEEN[path] is None:  # accepted as it is
         return []
-    known = remembered(path)
-    found = [] if known is None else [(known.identity, known.rows, known.head)]
+    record = remembered(path)
+    states = [] if record is None else [(record.identity, record.rows, record.head)]
     here = _SEEN.get(path)
-    return found if here is None else [*found, here]
+    return states if here is None else [*states, here]
 
 
 def _remember(path: Path, book: Book) -> None:
     with _SEEN_LOCK:
-        seen = _SEEN.get(path)
+        last_seen = _SEEN.get(path)
         # A thread that was slower knows less.
-        if seen is None or seen[1] <= len(book.rows):
+        if last_seen is None or last_seen[1] <= len(book.rows):
             _SEEN[path] = book.identity, len(book.rows), book.chain[-1]
     remember(path, book.identity, len(book.rows), book.chain[-1])

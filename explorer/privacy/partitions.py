@@ -88,9 +88,9 @@ class Offers:
         lower, upper : (n, d) the regions
         axis : the axis that is cut across
         """
-        each = counts.slab_costs(lower, upper, axis, self.owner, self.start, self.stop)
+        slab_costs = counts.slab_costs(lower, upper, axis, self.owner, self.start, self.stop)
         begins = np.flatnonzero(np.diff(self.owner, prepend=-1))
-        return np.ascontiguousarray(np.add.reduceat(each, begins, axis=1).T)
+        return np.ascontiguousarray(np.add.reduceat(slab_costs, begins, axis=1).T)
 
 
 def least(
@@ -117,8 +117,8 @@ def least(
     if rule == "noisy-min":
         offsets = np.arange(n + 1) * p
         return noise.lowest(costs.ravel(), offsets, sensitivity, units, keys, stage)
-    each, names = np.repeat(units // p, p), draw_keys(keys, p).ravel()
-    noisy = noise.laplace(costs.ravel(), sensitivity, each, names, stage)
+    per_candidate, names = np.repeat(units // p, p), draw_keys(keys, p).ravel()
+    noisy = noise.laplace(costs.ravel(), sensitivity, per_candidate, names, stage)
     return noisy.reshape(n, p).argmin(axis=1)
 
 

@@ -104,23 +104,25 @@ class Passes:
             For regions of another curator, or that cannot be measured (see `Accounts.named`).
         """
         book, ids = regions.book, regions.ids
-        if not any(book is known for known in self._books):
+        if not any(book is own_book for own_book in self._books):
             raise ValueError("these regions belong to another curator")
         return book.regions(ids)
 
     def _charge(self, regions: Regions, units: ArrayLike, stage: str) -> Ints:
         """Book a share on every region's account, or refuse all of them."""
-        number, given, book = len(regions), np.asarray(units), regions.book
+        number, requested, book = len(regions), np.asarray(units), regions.book
         # One number for many is held once.
-        alike = number > MANY and (given.ndim == 0 or given.shape + given.strides == (number, 0))
+        alike = number > MANY and (
+            requested.ndim == 0 or requested.shape + requested.strides == (number, 0)
+        )
         paid = np.empty(1 if alike else number, dtype=np.int64)
-        paid[:] = given[:1] if alike and given.ndim else units
+        paid[:] = requested[:1] if alike and requested.ndim else units
         if paid.min(initial=1) <= 0:
             raise BudgetExceeded(f"{stage}: a measurement needs a budget above 0")
 
-        def agree(most: int) -> None:
-            if most > book.limit:
-                would, limit = to_epsilon(most), to_epsilon(book.limit)
+        def agree(largest: int) -> None:
+            if largest > book.limit:
+                would, limit = to_epsilon(largest), to_epsilon(book.limit)
                 raise BudgetExceeded(f"{stage}: would spend {would} of {limit}; nothing was drawn")
 
         if alike:

@@ -74,25 +74,25 @@ class _Lane:
         """Whether the plan has ended."""
         return bool(self._run.dead)
 
-    def advance(self, found: Any) -> None:
+    def advance(self, answer: Any) -> None:
         """Let the plan go on with what it waited for until it needs noise again or has ended."""
         self.asked = None
-        given = self._run.switch(found)
+        output = self._run.switch(answer)
         if self._run.dead:
-            self.result = given
+            self.result = output
         else:
-            self.asked = given
+            self.asked = output
 
     def stop(self) -> None:
         """End a plan that waits; nothing is drawn for it, and what its end raises is not told."""
         with suppress(Exception):
             self._run.throw()
 
-    def _wait(self, asked: _Asked) -> Any:
+    def _wait(self, question: _Asked) -> Any:
         """Hand a question to the pool; returns its answer."""
         if getcurrent() is not self._run:
             raise RuntimeError("a plan of a forest asks for noise itself, and until it ends")
-        return self._run.parent.switch(asked)
+        return self._run.parent.switch(question)
 
 
 def side_by_side(source: NoiseSource, plans: Sequence[Callable[[NoiseSource], T]]) -> list[T]:
@@ -112,42 +112,44 @@ def side_by_side(source: NoiseSource, plans: Sequence[Callable[[NoiseSource], T]
         for lane in lanes:
             ends.callback(lane.stop)
         # What a plan begins with is its source of noise.
-        going, found = lanes, list[Any](lanes)
+        going, answers = lanes, list[Any](lanes)
         while going:
-            for lane, one in zip(going, found, strict=True):
+            for lane, one in zip(going, answers, strict=True):
                 lane.advance(one)
             going = [lane for lane in going if not lane.is_done]
-            found = _draw(source, [lane.asked for lane in going if lane.asked is not None])
+            answers = _draw(source, [lane.asked for lane in going if lane.asked is not None])
     return [lane.result for lane in lanes]
 
 
-def _draw(source: NoiseSource, asked: Sequence[_Asked]) -> list[Any]:
+def _draw(source: NoiseSource, questions: Sequence[_Asked]) -> list[Any]:
     """Answer what is waited for, in one call for each kind of question."""
     groups: dict[tuple[Any, ...], list[int]] = {}
-    for i, each in enumerate(asked):
+    for i, question in enumerate(questions):
         # Only reproducible noise has names: OpenDP is asked for all stages at once.
-        stage = each.stage if source.preview else "areas"
-        kind = each.method, each.sensitivity, each.threshold, stage
+        stage = question.stage if source.preview else "areas"
+        kind = question.method, question.sensitivity, question.threshold, stage
         groups.setdefault(kind, []).append(i)
-    result: list[Any] = [None] * len(asked)
+    result: list[Any] = [None] * len(questions)
     for (method, sensitivity, threshold, stage), group in groups.items():
-        asked_by = [asked[i] for i in group]
-        values = np.concatenate([each.values for each in asked_by])
+        asked_by = [questions[i] for i in group]
+        values = np.concatenate([question.values for question in asked_by])
         rest = (
             sensitivity,
-            np.concatenate([each.units for each in asked_by]),
-            np.concatenate([each.keys for each in asked_by]),
+            np.concatenate([question.units for question in asked_by]),
+            np.concatenate([question.keys for question in asked_by]),
             stage,
         )
         if method == "lowest":
-            lengths = [np.diff(each.offsets) for each in asked_by if each.offsets is not None]
+            lengths = [
+                np.diff(question.offsets) for question in asked_by if question.offsets is not None
+            ]
             offsets = np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
             drawn: Any = source.lowest(values, offsets, *rest)
         elif method == "above":
             drawn = source.above(values, threshold, *rest)
         else:
             drawn = source.laplace(values, *rest)
-        ends = np.cumsum([len(each.units) for each in asked_by])[:-1]
+        ends = np.cumsum([len(question.units) for question in asked_by])[:-1]
         for i, part in zip(group, np.split(drawn, ends), strict=True):
             result[i] = part.copy()
     return result

@@ -264,40 +264,44 @@ class Boxes(Accounts):
 
     def split(self, ids: Ints, axis: ArrayLike, position: ArrayLike) -> Regions:
         """Cut boxes in two, see `Regions.split`."""
-        own = self.named(ids)
+        nodes = self.named(ids)
         # Copies, one for each region: kernels look at no bounds, and a plan may go on writing.
-        axes = each_axis(axis, len(own), self._lower.shape[1])
-        cuts = each_of(position, len(own), "position")
-        if not _inside(own, axes, cuts, self._lower, self._upper):
+        axes = each_axis(axis, len(nodes), self._lower.shape[1])
+        cuts = each_of(position, len(nodes), "position")
+        if not _inside(nodes, axes, cuts, self._lower, self._upper):
             raise ValueError("a cut must lie strictly inside its region")
-        begin = self._make_room(2 * len(own))
-        _halve(own, axes, cuts, begin, self._lower, self._upper)
-        return self._opened(own, np.full(len(own), 2, dtype=np.int64))
+        begin = self._make_room(2 * len(nodes))
+        _halve(nodes, axes, cuts, begin, self._lower, self._upper)
+        return self._opened(nodes, np.full(len(nodes), 2, dtype=np.int64))
 
     def grid(self, ids: Ints, parts: ArrayLike) -> Regions:
         """Cut boxes into grids, see `Regions.grid`."""
-        own = self.named(ids)
+        nodes = self.named(ids)
         # One row may represent all.
-        rows = len(own) if np.ndim(parts) > 1 else 1
+        rows = len(nodes) if np.ndim(parts) > 1 else 1
         number = np.empty((rows, self._lower.shape[1]), dtype=np.int64)
         number[:] = parts
-        fan_out = np.empty(len(own), np.int64)
-        _require_room(len(self) + plan_grids(own, self._lower, self._upper, number, fan_out))
+        fan_out = np.empty(len(nodes), np.int64)
+        _require_room(len(self) + plan_grids(nodes, self._lower, self._upper, number, fan_out))
         more = int(fan_out.sum())
-        begin = self._make_room(more, self._expected(len(own), more))
-        lay_grids(own, number, begin, self._lower, self._upper)
-        return self._opened(own, fan_out)
+        begin = self._make_room(more, self._expected(len(nodes), more))
+        lay_grids(nodes, number, begin, self._lower, self._upper)
+        return self._opened(nodes, fan_out)
 
     def slice(self, ids: Ints, axis: int, parts: Ints, position: Ints) -> Regions:
         """Cut boxes into slabs, see `Regions.slice`."""
-        own = self.named(ids)
+        nodes = self.named(ids)
         axis = one_axis(axis, self._lower.shape[1])
         fan_out, cuts = np.array(parts, np.int64), np.array(position, np.int64)
         more = _added_up(fan_out)
-        if fan_out.shape != own.shape or np.any(fan_out < 1) or cuts.shape != (more - len(own),):
+        if (
+            fan_out.shape != nodes.shape
+            or np.any(fan_out < 1)
+            or cuts.shape != (more - len(nodes),)
+        ):
             raise ValueError("every region needs one cut less than it has slabs")
         _require_room(len(self) + more)
-        owner = np.repeat(own, fan_out)
+        owner = np.repeat(nodes, fan_out)
         low, high = self._lower[owner], self._upper[owner]
         inner = np.diff(owner, prepend=-1) == 0
         low[inner, axis] = cuts
@@ -306,20 +310,20 @@ class Boxes(Accounts):
             raise ValueError("cuts must increase and lie strictly inside their region")
         begin = self._make_room(more)
         self._lower[begin : begin + more], self._upper[begin : begin + more] = low, high
-        return self._opened(own, fan_out)
+        return self._opened(nodes, fan_out)
 
     def divide(self, ids: Ints, fan_out: Ints, lower: Ints, upper: Ints) -> Regions:
         """Cut boxes into given ones, see `Regions.divide`."""
-        own = self.named(ids)
-        children, low, high = (np.array(each, np.int64) for each in (fan_out, lower, upper))
+        nodes = self.named(ids)
+        children, low, high = (np.array(array, np.int64) for array in (fan_out, lower, upper))
         dimensions, more = self._lower.shape[1], _added_up(children)
-        fits = children.shape == own.shape and low.shape == high.shape == (more, dimensions)
-        owner = np.repeat(np.arange(len(own)), children) if fits else children
-        if not fits or not tile(low, high, owner, self._lower[own], self._upper[own]):
+        fits = children.shape == nodes.shape and low.shape == high.shape == (more, dimensions)
+        owner = np.repeat(np.arange(len(nodes)), children) if fits else children
+        if not fits or not tile(low, high, owner, self._lower[nodes], self._upper[nodes]):
             raise ValueError("the boxes of children must tile their parents")
         begin = self._make_room(more)
         self._lower[begin : begin + more], self._upper[begin : begin + more] = low, high
-        return self._opened(own, children)
+        return self._opened(nodes, children)
 
     def _expected(self, parents: int, children: int) -> int:
         """How many nodes there are in the end if children are cut like their parents, or 0.
@@ -381,9 +385,9 @@ def _pick(ids, lower, upper, edges):  # type: ignore[no-untyped-def]
     for i in range(len(ids)):
         if not 0 <= ids[i] < len(lower):
             return False
-        own = np.uint64(ids[i])
+        node = np.uint64(ids[i])
         for axis in range(lower.shape[1]):
-            edges[0, i, axis], edges[1, i, axis] = lower[own, axis], upper[own, axis]
+            edges[0, i, axis], edges[1, i, axis] = lower[node, axis], upper[node, axis]
     return True
 
 
@@ -420,8 +424,11 @@ def _halve(ids, axis, position, row, lower, upper):  # type: ignore[no-untyped-d
     """Fill in the boxes of halves from position `row` on."""
     for i in range(len(ids)):
         for child in (row, row + 1):
-            for each in range(lower.shape[1]):
-                lower[child, each], upper[child, each] = lower[ids[i], each], upper[ids[i], each]
+            for dimension in range(lower.shape[1]):
+                lower[child, dimension], upper[child, dimension] = (
+                    lower[ids[i], dimension],
+                    upper[ids[i], dimension],
+                )
         upper[row, axis[i]] = position[i]
         lower[row + 1, axis[i]] = position[i]
         row += 2

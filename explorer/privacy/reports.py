@@ -54,10 +54,10 @@ class ReportingNoise:
         before = self._done
         for begin in range(0, len(units), _CHOICES):
             end = min(begin + _CHOICES, len(units))
-            own = offsets[begin : end + 1]
+            part_offsets = offsets[begin : end + 1]
             chosen[begin:end] = self._source.lowest(
-                costs[own[0] : own[-1]],
-                own - own[0],
+                costs[part_offsets[0] : part_offsets[-1]],
+                part_offsets - part_offsets[0],
                 sensitivity,
                 units[begin:end],
                 keys[begin:end],

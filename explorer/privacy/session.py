@@ -62,8 +62,8 @@ class Session:
     """
 
     def __init__(self, matrix: Any, epsilon: float, *, ledger: Ledger | None = None) -> None:
-        given: object = epsilon
-        number = isinstance(given, int | float) and not isinstance(given, bool)
+        value: object = epsilon
+        number = isinstance(value, int | float) and not isinstance(value, bool)
         if not number or not 1e-6 <= epsilon <= 1e6:
             raise InputError(
                 f"The budget of a session is {epsilon!r}: give a total epsilon, 0.000001 or more."
@@ -156,6 +156,6 @@ class _Purse(Ledger):
         """As of any ledger; what was not spent is back in the session."""
         with self._lock:
             self._ledger.lower(number, units)
-            kept = min(max(units, 0), self._paid[number])
-            self.left_units += self._paid[number] - kept
-            self._paid[number] = kept
+            charged = min(max(units, 0), self._paid[number])
+            self.left_units += self._paid[number] - charged
+            self._paid[number] = charged

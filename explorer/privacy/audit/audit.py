@@ -160,29 +160,34 @@ def try_case(
     units, is_large = budget(case.settings["epsilon"]), isinstance(case, large.Large)
     largest, tried, strange, call, uniforms = 0.0, 0, 0, 0, np.zeros(0)
     change, fault = np.zeros_like(case.counts), None
-    made: Any = kind
-    made = made(**case.settings)
+    mechanism: Any = kind
+    mechanism = mechanism(**case.settings)
     if isinstance(case, large.Large):
-        made = Told(made, case.grade, not case.longest)
+        mechanism = Told(mechanism, case.grade, not case.longest)
     longest = is_large and case.longest  # type: ignore[attr-defined]
     saved = files or (getattr(case, "grade", False) and not longest)
 
     def told() -> tuple[Any, ...]:
-        return (*getattr(made, "told", ()), *getattr(made, "booked", ()))
+        return (*getattr(mechanism, "told", ()), *getattr(mechanism, "booked", ()))
 
     try:
-        run = Recording.of(publish(made), case.matrix, case.source)
-        heard = told()
-        seen = None if longest else surface(run.published, saved, heard)
+        run = Recording.of(publish(mechanism), case.matrix, case.source)
+        reported = told()
+        snapshot = None if longest else surface(run.published, saved, reported)
         call = run.longest
-        if is_large and case.grade and made.draws and [paid for paid, *_ in made.booked] != [units]:  # type: ignore[attr-defined]
-            raise Breach(f"{made.booked} is booked for {units} units")
+        if (
+            is_large
+            and case.grade  # type: ignore[attr-defined]
+            and mechanism.draws
+            and [paid for paid, *_ in mechanism.booked] != [units]
+        ):
+            raise Breach(f"{mechanism.booked} is booked for {units} units")
         _check_books(run, case.settings["epsilon"])
         if rng is not None and case.style == "seeded":
             uniforms = _uniforms(run, rng)
         for tried, change in enumerate(case.changes, 1):  # noqa: B007  told when it fails
             loss = run.replay(case.neighbour(change))
-            if told() != heard:
+            if told() != reported:
                 raise Breach(
                     "given the same outcomes, what is told of the progress, or booked, differs"
                 )
@@ -195,7 +200,7 @@ def try_case(
                 run.replay(stranger, neighbours=False)
             else:
                 other = run.again(stranger, neighbours=False)[0]
-                where = difference(seen, surface(other, saved, told()))
+                where = difference(snapshot, surface(other, saved, told()))
                 if where is not None:
                     raise Breach(f"given the same outcomes, {where} differs")
             strange += 1
@@ -213,11 +218,13 @@ def try_case(
 
 def _uniforms(run: Recording, rng: np.random.Generator) -> Floats:
     """The noise of all counts of a run in the order of drawing, as uniform numbers."""
-    asked = [draw for draw in run.draws if draw.question.kind == "laplace"]
-    if not asked:
+    count_draws = [draw for draw in run.draws if draw.question.kind == "laplace"]
+    if not count_draws:
         return np.zeros(0)
-    noise = np.concatenate([draw.outcome - draw.question.values for draw in asked])
-    decays = np.concatenate([draw.question.units / draw.question.sensitivity for draw in asked])
+    noise = np.concatenate([draw.outcome - draw.question.values for draw in count_draws])
+    decays = np.concatenate(
+        [draw.question.units / draw.question.sensitivity for draw in count_draws]
+    )
     if len(noise) > _MOST_DRAWS:
         # What is wrong with a rest is wrong at the end.
         half = _MOST_DRAWS // 2
@@ -235,8 +242,8 @@ def _check_books(run: Recording, epsilon: float) -> None:
     dearest = before + int(release.tree.path_spent.sum(axis=1).max())
     if dearest != units or release.units != units:
         raise Breach(f"the books show {dearest} of {units} units spent on the dearest path")
-    said = release.epsilon, sum(part for _, part in release.stages())
+    stated = release.epsilon, sum(part for _, part in release.stages())
     if any(
-        abs(text - epsilon) > 1e-9 * epsilon + 2e-12 * len(release.tree.stages) for text in said
+        abs(text - epsilon) > 1e-9 * epsilon + 2e-12 * len(release.tree.stages) for text in stated
     ):
-        raise Breach(f"the books say that {said[0]!r} was spent, in stages {said[1]!r}")
+        raise Breach(f"the books say that {stated[0]!r} was spent, in stages {stated[1]!r}")

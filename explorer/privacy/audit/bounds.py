@@ -61,8 +61,8 @@ def clopper_pearson(hits: int, runs: int, alpha: float) -> tuple[float, float]:
     """
     from scipy.stats import binomtest
 
-    found = binomtest(hits, runs).proportion_ci(1 - alpha, method="exact")
-    return float(found.low), float(found.high)
+    interval = binomtest(hits, runs).proportion_ci(1 - alpha, method="exact")
+    return float(interval.low), float(interval.high)
 
 
 def epsilon_bound(one: Floats, other: Floats, alpha: float) -> float:
@@ -98,8 +98,8 @@ class _Event:
     value: float
     swapped: bool
 
-    def hits(self, seen: Floats) -> int:
-        return int(np.count_nonzero(self.compare(seen[:, self.feature], self.value)))
+    def hits(self, observed: Floats) -> int:
+        return int(np.count_nonzero(self.compare(observed[:, self.feature], self.value)))
 
 
 def _telling_event(one: Floats, other: Floats) -> _Event:

@@ -64,7 +64,7 @@ def branches_of(file: str) -> frozenset[tuple[str, str, int, int, bool]]:
     """All branches of a watched file."""
     source = (ROOT / file).read_text(encoding="utf-8")
     compiled = _compiled(source)
-    found: Seen = set()
+    branches: Seen = set()
     for code in _codes(compile(source, str(ROOT / file), "exec")):
         if code.co_firstlineno in compiled or WORDS.search(
             code.co_qualname.split(".<")[0].split(".")[-1]
@@ -75,8 +75,8 @@ def branches_of(file: str) -> frozenset[tuple[str, str, int, int, bool]]:
         for offset, loops in jumps(code).items():
             for passed in (False, True):
                 if not (not passed and loops.is_loop and (file, code.co_qualname) in NEVER):
-                    found.add((file, code.co_qualname, code.co_firstlineno, offset, passed))
-    return frozenset(found)
+                    branches.add((file, code.co_qualname, code.co_firstlineno, offset, passed))
+    return frozenset(branches)
 
 
 @cache
@@ -133,8 +133,12 @@ def jumps(code: CodeType) -> dict[int, Jump]:
         begin = step.offset if begin < 0 else begin
         if name == "EXTENDED_ARG":
             continue
-        asked = ("JUMP" in name and "_IF_" in name) or name == "FOR_ITER"
-        if asked and after is not None and before not in ("CHECK_EXC_MATCH", "WITH_EXCEPT_START"):
+        is_conditional = ("JUMP" in name and "_IF_" in name) or name == "FOR_ITER"
+        if (
+            is_conditional
+            and after is not None
+            and before not in ("CHECK_EXC_MATCH", "WITH_EXCEPT_START")
+        ):
             jumps[begin] = Jump(after.offset, name == "FOR_ITER" or _line(step) in loops)
         before, begin = name, -1
     return jumps
@@ -214,12 +218,12 @@ class Watch:
         return step
 
 
-def counted(seen: Seen) -> list[tuple[str, int, int, list[str]]]:
+def counted(covered: Seen) -> list[tuple[str, int, int, list[str]]]:
     """For each watched file: branches taken, branches there are, and where those missing stand."""
     table = []
     for file in FILES:
         every = branches_of(file)
-        missing = sorted(every - seen, key=lambda each: (each[2], each[3]))
+        missing = sorted(every - covered, key=lambda branch: (branch[2], branch[3]))
         where = [
             f"line {lines_of(file)[name, line, offset]}, in {name}, {_OUTCOME[passed]}"
             for _, name, line, offset, passed in missing

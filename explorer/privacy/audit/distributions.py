@@ -100,15 +100,17 @@ def selection_p_value(chosen: Ints, costs: Ints, a: float) -> float:
     k, rest = selection(costs, a)
     chance = np.exp(k * a / 2.0 + rest)
     expected = chance / chance.sum() * len(chosen)
-    seen = np.bincount(chosen, minlength=len(costs))
+    observed = np.bincount(chosen, minlength=len(costs))
     # Of outcomes that are hardly ever expected, a single one would pass for a breach.
     order = np.argsort(expected)
     together = np.searchsorted(np.cumsum(expected[order]), _FEWEST_EXPECTED) + 1
     rare, common = order[:together], order[together:]
     if len(common) == 0:
         return 1.0
-    expected, seen = (np.append(each[common], each[rare].sum()) for each in (expected, seen))
-    return float(stats.chisquare(seen, expected).pvalue)
+    expected, observed = (
+        np.append(counts[common], counts[rare].sum()) for counts in (expected, observed)
+    )
+    return float(stats.chisquare(observed, expected).pvalue)
 
 
 def uniforms(noise: Ints, a: Floats, rng: np.random.Generator) -> Floats:

@@ -75,8 +75,8 @@ def draw_large_case(kind: Auditable, choose: Chooser, number: int = 0) -> Large:
     rng = np.random.default_rng(choose.whole(0, 2**32))
     # Every one in turn, the largest first.
     bound = BOUNDS[-1 - number % len(BOUNDS)]
-    wanted = one_of(choose, (2.0, 20.0)) if not rich else RICH * bound / epsilon
-    counts = _town(rows, cols, wanted, rng)
+    total = one_of(choose, (2.0, 20.0)) if not rich else RICH * bound / epsilon
+    counts = _town(rows, cols, total, rng)
     changes = tuple(_change(counts, bound, i, rng) for i in range(NEIGHBOURS))
     style = one_of(choose, ("seeded", "still", "up", "wild"))
     grade = choose.whole(0, 1) == 1 if not rich else number == 1
@@ -90,8 +90,8 @@ def draw_longest_case(choose: Chooser) -> Large:
     """
     epsilon, bound = one_of(choose, (0.1, 0.5, 1.0, 2.0)), BOUNDS[-1]
     rng = np.random.default_rng(choose.whole(0, 2**32))
-    wanted = 10 * RICH * bound / epsilon
-    counts = _town(LONGEST_SIDE, LONGEST_SIDE, wanted, rng) + int(wanted)
+    total = 10 * RICH * bound / epsilon
+    counts = _town(LONGEST_SIDE, LONGEST_SIDE, total, rng) + int(total)
     changes = (_change(counts, bound, 3, rng),)
     seed = choose.whole(0, 2**40)
     return Large({"epsilon": epsilon}, counts, changes, bound, "seeded", seed, True, True)

@@ -49,16 +49,16 @@ def promise(key: str) -> Promise:
     return _OTHERS.get(key, Promise(PAIRS, PAIRS // 10, LONGEST, _CALLS.get(key, 0)))
 
 
-def missing(found: Finding) -> list[str]:
+def missing(finding: Finding) -> list[str]:
     """What was promised and not tried, in words."""
-    wanted = promise(found.key)
-    said = []
+    required = promise(finding.key)
+    shortfalls = []
     for tried, least, what in (
-        (found.pairs, wanted.pairs, "pairs"),
-        (found.large, wanted.large, "pairs on large grids"),
-        (found.cells, wanted.cells, "cells of the largest grid"),
-        (found.call, wanted.call, "draws of the longest call"),
+        (finding.pairs, required.pairs, "pairs"),
+        (finding.large, required.large, "pairs on large grids"),
+        (finding.cells, required.cells, "cells of the largest grid"),
+        (finding.call, required.call, "draws of the longest call"),
     ):
         if tried < least:
-            said.append(f"{tried:,} of {least:,} {what}")
-    return said
+            shortfalls.append(f"{tried:,} of {least:,} {what}")
+    return shortfalls

@@ -56,10 +56,10 @@ def privtree_paths(
     epsilons, bounds : budgets and contribution bounds that are tried, each with each
     """
     result = Finding(kind.key)
-    made: Any = kind
+    mechanism_class: Any = kind
     for epsilon in epsilons:
         for bound in bounds:
-            released = publish(made(epsilon=epsilon, **_MOST_OF_IT))
+            released = publish(mechanism_class(epsilon=epsilon, **_MOST_OF_IT))
             result += _tried(kind.key, structure(budget(epsilon)), epsilon, bound, 30)
             result += _tried(kind.key, released, epsilon, bound, 10)
             if result.fault is not None:

@@ -72,14 +72,14 @@ class Recorder(_Listener):
         self.draws: list[Draw] = []
 
     def _answer(self, question: Question) -> Any:
-        asked = question.sensitivity, question.units, question.keys, question.stage
+        arguments = question.sensitivity, question.units, question.keys, question.stage
         outcome: NDArray[Any]
         if question.offsets is not None:
-            outcome = self.source.lowest(question.values, question.offsets, *asked)
+            outcome = self.source.lowest(question.values, question.offsets, *arguments)
         elif question.threshold is not None:
-            outcome = self.source.above(question.values, question.threshold, *asked)
+            outcome = self.source.above(question.values, question.threshold, *arguments)
         else:
-            outcome = self.source.laplace(question.values, *asked)
+            outcome = self.source.laplace(question.values, *arguments)
         self.draws.append(Draw(question, outcome))
         # A plan may work in place on what it gets.
         return outcome.copy()

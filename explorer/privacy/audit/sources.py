@@ -96,13 +96,13 @@ def check_noise(name: str, source: NoiseSource, draws: int, choices: int) -> lis
 
 def check_mixed(name: str, source: NoiseSource, longest: int = LONGEST) -> list[NoiseFinding]:
     """Budgets shuffled in one call, told of progress: counts of every size of call, and choices."""
-    rng, found = np.random.default_rng(7), []
+    rng, findings = np.random.default_rng(7), []
     reporting_noise = ReportingNoise(source, lambda _: None, lambda: 1.0)
     nobody = np.zeros(0, dtype=np.int64)
     with watched():
         empty = source.laplace(nobody, 1, nobody, nobody.astype(np.uint64), "nobody")
     fault = "a call without regions draws something" if len(empty) else None
-    found.append(NoiseFinding(name, "no counts", 0, 1.0, 0.0, fault))
+    findings.append(NoiseFinding(name, "no counts", 0, 1.0, 0.0, fault))
     for size in SIZES:
         size = min(size, longest)
         uniforms, together = [], 0
@@ -120,24 +120,26 @@ def check_mixed(name: str, source: NoiseSource, longest: int = LONGEST) -> list[
             together += size
         p_value = distributions.uniform_p_value(np.concatenate(uniforms))
         kind = f"mixed counts, {size:,} a call"
-        found.append(NoiseFinding(name, kind, together, p_value, 0.0, call=size))
-    return [*found, *_mixed_choices(name, reporting_noise, rng)]
+        findings.append(NoiseFinding(name, kind, together, p_value, 0.0, call=size))
+    return [*findings, *_mixed_choices(name, reporting_noise, rng)]
 
 
 def _mixed_choices(
-    name: str, told: NoiseSource, rng: np.random.Generator
+    name: str, reporting_noise: NoiseSource, rng: np.random.Generator
 ) -> Iterator[NoiseFinding]:
     number, costs = 1_501, np.array([5, 1, 2, 9])
     units, keys = rng.choice(BUDGETS[2:], number), _names(rng, number)
     offsets = np.arange(number + 1) * len(costs)
     with watched():
-        chosen = told.lowest(np.tile(costs, number), offsets, 2, units, keys, "mixed choices")
-        passed = told.above(np.full(number, 1), 2, 2, units, keys, "mixed decisions")
+        chosen = reporting_noise.lowest(
+            np.tile(costs, number), offsets, 2, units, keys, "mixed choices"
+        )
+        passed = reporting_noise.above(np.full(number, 1), 2, 2, units, keys, "mixed decisions")
     choices, decisions = 1.0, 1.0
-    for each in BUDGETS[2:]:
-        a, own = each / (PER_EPSILON * 2), units == each
-        choices = min(choices, distributions.selection_p_value(chosen[own], costs, a))
-        decisions = min(decisions, distributions.decision_p_value(passed[own], 1, 2, a))
+    for epsilon_units in BUDGETS[2:]:
+        a, matching = epsilon_units / (PER_EPSILON * 2), units == epsilon_units
+        choices = min(choices, distributions.selection_p_value(chosen[matching], costs, a))
+        decisions = min(decisions, distributions.decision_p_value(passed[matching], 1, 2, a))
     parts = len(BUDGETS[2:])
     yield NoiseFinding(name, "mixed choices", number, min(1.0, parts * choices), 0.0, call=number)
     yield NoiseFinding(
@@ -164,28 +166,36 @@ def _wrongly_asked(source: NoiseSource, size: int, rng: np.random.Generator) -> 
     sensitivity = int(rng.choice([1, 3, 8, 1024 * 7 // 3]))
     units, keys = rng.choice(BUDGETS, size), _names(rng, size)
     exact = rng.integers(0, 10**6, size)
-    with _played() as asked:
+    with _played() as calls:
         tag = source.laplace(exact, sensitivity, units, keys, "asked") - exact
         few = min(size, 2_000)
         costs = rng.integers(0, 9, 3 * few)
         ends = np.arange(few + 1) * 3
         chosen = source.lowest(costs, ends, sensitivity, units[:few], keys[:few], "asked")
-        places = {id_: where for where, id_ in enumerate(asked.choices)}
+        places = {id_: where for where, id_ in enumerate(calls.choices)}
     # In order, since sorting is faster than a table of what was seen.
     tags = np.sort(tag)
-    if (tags[1:] == tags[:-1]).any() or tags[0] < 1 or tags[-1] > len(asked.scales):
+    if (tags[1:] == tags[:-1]).any() or tags[0] < 1 or tags[-1] > len(calls.scales):
         return f"of {size:,} counts in one call not every one was drawn by OpenDP"
-    scales = np.array(asked.scales)[tag - 1]
-    for each in np.unique(units).tolist():
-        if not all(_fits(scale, sensitivity, each) for scale in np.unique(scales[units == each])):
-            return f"counts of {each} units, {size:,} in one call, have noise of another scale"
-    if len(places) != few or sorted(chosen.tolist()) != sorted(asked.answers):
+    scales = np.array(calls.scales)[tag - 1]
+    for epsilon_units in np.unique(units).tolist():
+        if not all(
+            _fits(scale, sensitivity, epsilon_units)
+            for scale in np.unique(scales[units == epsilon_units])
+        ):
+            return (
+                f"counts of {epsilon_units} units, {size:,} in one call, "
+                "have noise of another scale"
+            )
+    if len(places) != few or sorted(chosen.tolist()) != sorted(calls.answers):
         return f"of {few:,} choices in one call not every one was made by OpenDP"
-    for (group, scale), own, each in zip(
-        asked.choices, costs.reshape(-1, 3).tolist(), units[:few].tolist(), strict=True
+    for (group, scale), expected_costs, epsilon_units in zip(
+        calls.choices, costs.reshape(-1, 3).tolist(), units[:few].tolist(), strict=True
     ):
-        if list(group[1]) != own or not _fits(scale, 2 * sensitivity, each):
-            return f"a choice of {each} units is made with another scale, or of other costs"
+        if list(group[1]) != expected_costs or not _fits(scale, 2 * sensitivity, epsilon_units):
+            return (
+                f"a choice of {epsilon_units} units is made with another scale, or of other costs"
+            )
     return None
 
 
@@ -228,12 +238,12 @@ class _Asked:
 def _played() -> Iterator[_Asked]:
     import opendp.prelude as dp
 
-    asked = _Asked()
+    calls = _Asked()
     with (
-        patch.object(dp.m, "make_laplace", asked.make_laplace),
-        patch.object(dp.m, "make_noisy_max", asked.make_noisy_max),
+        patch.object(dp.m, "make_laplace", calls.make_laplace),
+        patch.object(dp.m, "make_noisy_max", calls.make_noisy_max),
     ):
-        yield asked
+        yield calls
 
 
 def check_kernels() -> NoiseFinding:
@@ -253,11 +263,11 @@ def check_kernels() -> NoiseFinding:
             ask(keyed.lowest)(exact, offsets, scale, keys, salt, chosen[way])
         some = np.r_[:500, size - 500 : size]
         single = [_in_python(keys[i], salt, units[i]) for i in some]
-    own = (noisy[0] - exact)[some]
+    sampled = (noisy[0] - exact)[some]
     if (
         not (noisy[0] == noisy[1]).all()
         or not (chosen[0] == chosen[1]).all()
-        or (own != single).any()
+        or (sampled != single).any()
     ):
         fault = "a compiled kernel draws what its Python does not"
     return NoiseFinding("preview", "kernels", size, 1.0, 0.0, fault, size)
@@ -274,8 +284,8 @@ def _in_python(key: np.uint64, salt: np.uint64, paid: int) -> int:
 def check_preview_noise(seed: int = 0) -> list[NoiseFinding]:
     """The noise of previews, 100,000 draws of every kind, and mixed calls."""
     source = PreviewNoise(seed)
-    found = check_noise("preview", source, 100_000, 100_000)
-    return [*found, *check_mixed("preview", source), check_kernels()]
+    findings = check_noise("preview", source, 100_000, 100_000)
+    return [*findings, *check_mixed("preview", source), check_kernels()]
 
 
 def check_opendp() -> list[NoiseFinding]:

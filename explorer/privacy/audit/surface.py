@@ -55,7 +55,7 @@ class Surface:
     told: tuple[Any, ...] = ()
 
 
-def surface(release: Any, files: bool = False, told: tuple[Any, ...] = ()) -> Surface:
+def surface(release: Any, files: bool = False, reported: tuple[Any, ...] = ()) -> Surface:
     """Look at a release from all sides; `files`: whether it is saved, too.
 
     What is no release, such as numbers that someone publishes, has no more sides than it shows.
@@ -64,13 +64,13 @@ def surface(release: Any, files: bool = False, told: tuple[Any, ...] = ()) -> Su
     in_full = files and not _is_large(release)
     pickled = hashlib.blake2b(pickle.dumps(release)).hexdigest()
     # Before anything is asked: asking leaves its results on the object.
-    held = sorted(getattr(release, "__dict__", ()))
-    said = {"pickle": pickled, "held": held} | _properties(release, in_full)
+    attribute_names = sorted(getattr(release, "__dict__", ()))
+    contents = {"pickle": pickled, "held": attribute_names} | _properties(release, in_full)
     if hasattr(release, "save"):
-        said |= {n: _called(getattr(release, n)) for n in _CALLED if hasattr(release, n)}
+        contents |= {n: _called(getattr(release, n)) for n in _CALLED if hasattr(release, n)}
     if is_map:
-        said["answer"] = _called(lambda: release.answer(_boxes(release)))
-    return Surface(release, said, _written(release) if files else {}, told)
+        contents["answer"] = _called(lambda: release.answer(_boxes(release)))
+    return Surface(release, contents, _written(release) if files else {}, reported)
 
 
 def _is_large(release: Any) -> bool:
@@ -89,10 +89,10 @@ def _properties(release: Any, in_full: bool) -> dict[str, Any]:
 def _called(ask: Callable[[], Any]) -> Any:
     """What comes of a question, a table as its text; a refusal is an answer, too."""
     try:
-        found = ask()
+        answer = ask()
     except InputError as error:
         return str(error)
-    return found.to_csv() if hasattr(found, "to_csv") else found
+    return answer.to_csv() if hasattr(answer, "to_csv") else answer
 
 
 def _boxes(release: Any) -> Any:
@@ -113,8 +113,8 @@ def _written(release: Any) -> dict[str, bytes]:
                 warnings.simplefilter("always")
                 refused = _called(partial(release.save, Path(folder) / name))
             result[f"{name}, refused"] = str(refused).encode()
-            said = [str(each.message).replace(folder, "") for each in warned]
-            result[f"{name}, warnings"] = "\n".join(said).encode()
+            messages = [str(warning.message).replace(folder, "") for warning in warned]
+            result[f"{name}, warnings"] = "\n".join(messages).encode()
         for path in sorted(Path(folder).rglob("*")):
             if path.is_file():
                 result[path.name] = path.read_bytes()
@@ -175,10 +175,10 @@ def _parts(whole: Any, beside: Any) -> Mapping[Any, Any] | None:
         parts |= enumerate(whole)
     elif isinstance(whole, Mapping):
         parts |= whole
-    held: dict[str, Any] = getattr(whole, "__dict__", None) or {}
-    kept = held.keys() | (getattr(beside, "__dict__", None) or {}).keys()
-    computed = _computed_names(kind) & kept
-    parts |= {name: part for name, part in held.items() if name not in computed}
+    attributes: dict[str, Any] = getattr(whole, "__dict__", None) or {}
+    attribute_names = attributes.keys() | (getattr(beside, "__dict__", None) or {}).keys()
+    computed = _computed_names(kind) & attribute_names
+    parts |= {name: part for name, part in attributes.items() if name not in computed}
     parts |= {name: _called(partial(getattr, whole, name)) for name in sorted(computed)}
     for name in _slot_names(kind):
         if hasattr(whole, name):
@@ -192,8 +192,8 @@ def _parts(whole: Any, beside: Any) -> Mapping[Any, Any] | None:
 def _slot_names(kind: type) -> tuple[str, ...]:
     """Fields of a dataclass, and slots of any class."""
     names: list[str] = [field.name for field in fields(kind)] if is_dataclass(kind) else []
-    for each in kind.__mro__:
-        slots = vars(each).get("__slots__", ())
+    for base in kind.__mro__:
+        slots = vars(base).get("__slots__", ())
         names += [slots] if isinstance(slots, str) else slots
     return tuple(name for name in dict.fromkeys(names) if name not in ("__dict__", "__weakref__"))
 
@@ -203,7 +203,7 @@ def _computed_names(kind: type) -> frozenset[str]:
     """What a class computes once and keeps."""
     return frozenset(
         name
-        for each in kind.__mro__
-        for name, value in vars(each).items()
+        for base in kind.__mro__
+        for name, value in vars(base).items()
         if isinstance(value, cached_property)
     )

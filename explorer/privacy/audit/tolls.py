@@ -24,19 +24,19 @@ def check(run: Recording) -> None:
     sets, coefficients) has names of its own and is left to replays.
     """
     tree = run.published.tree
-    asked = [draw.question for draw in run.draws if draw.question.kind != "above"]
-    found = _named(tree.parent, [question.keys for question in asked])
-    if found is None:
+    questions = [draw.question for draw in run.draws if draw.question.kind != "above"]
+    named = _named(tree.parent, [question.keys for question in questions])
+    if named is None:
         return
-    names, order = found
+    names, order = named
     drawn = np.zeros_like(tree.spent)
-    for question in asked:
+    for question in questions:
         stage = _stage(question, tree.stages)
         if stage is None:
             continue
         at = np.minimum(np.searchsorted(names, question.keys), len(names) - 1)
-        known = names[at] == question.keys
-        np.add.at(drawn[:, stage], order[at[known]], question.units[known])
+        matches = names[at] == question.keys
+        np.add.at(drawn[:, stage], order[at[matches]], question.units[matches])
     beyond = np.argwhere(drawn > tree.spent)
     if len(beyond):
         node, stage = beyond[0]
@@ -58,7 +58,7 @@ def _named(parent: NDArray[np.int64], keys: list[Keys]) -> tuple[Keys, NDArray[n
     """Names of all nodes, sorted, and which node each is of; None if no pass has them."""
     if not any(map(len, keys)):
         return None
-    asked = np.sort(np.concatenate(keys))
+    drawn_keys = np.sort(np.concatenate(keys))
     # Children of one node are side by side, in their order.
     at = np.arange(len(parent))
     first = np.maximum.accumulate(np.where(np.diff(parent, prepend=-2) != 0, at, 0))
@@ -70,7 +70,7 @@ def _named(parent: NDArray[np.int64], keys: list[Keys]) -> tuple[Keys, NDArray[n
             names[0] = _mix(np.array([number + 1], dtype=np.uint64) * _GOLDEN)[0]
             for level in levels:
                 names[level] = _mix(names[parent[level]] + steps[level])
-            if _any_of(names, asked):
+            if _any_of(names, drawn_keys):
                 order = np.argsort(names)
                 return names[order], order
     return None
@@ -79,19 +79,19 @@ def _named(parent: NDArray[np.int64], keys: list[Keys]) -> tuple[Keys, NDArray[n
 def _levels(parent: NDArray[np.int64]) -> list[NDArray[np.int64]]:
     """The nodes below the root, level by level."""
     order = np.argsort(parent, kind="stable")
-    ordered, level, found = parent[order], np.zeros(1, dtype=np.int64), []
+    ordered, level, levels = parent[order], np.zeros(1, dtype=np.int64), []
     while len(level):
         begin, end = (np.searchsorted(ordered, level, side) for side in ("left", "right"))
         number = end - begin
         within = np.arange(number.sum()) - np.repeat(np.cumsum(number) - number, number)
         level = order[np.repeat(begin, number) + within]
-        found.append(level)
-    return found[:-1]
+        levels.append(level)
+    return levels[:-1]
 
 
-def _any_of(names: Keys, asked: Keys) -> bool:
-    at = np.minimum(np.searchsorted(asked, names), len(asked) - 1)
-    return bool((asked[at] == names).any())
+def _any_of(names: Keys, drawn_keys: Keys) -> bool:
+    at = np.minimum(np.searchsorted(drawn_keys, names), len(drawn_keys) - 1)
+    return bool((drawn_keys[at] == names).any())
 
 
 def _mix(words: Keys) -> Keys:

@@ -26,12 +26,12 @@ _WARM_UP = "warm-up"
 def stands_for_opendp(listener: NoiseSource) -> Iterator[None]:
     """Every `ReleaseNoise` asks this source; one behind it still reaches OpenDP."""
     names = "laplace", "lowest", "above"
-    own = {name: getattr(ReleaseNoise, name) for name in names}
+    originals = {name: getattr(ReleaseNoise, name) for name in names}
 
     class Inner(ReleaseNoise):
         """OpenDP's source as it was."""
 
-        laplace, lowest, above = own["laplace"], own["lowest"], own["above"]
+        laplace, lowest, above = originals["laplace"], originals["lowest"], originals["above"]
 
     source: Any = getattr(listener, "source", None)
     if type(source) is ReleaseNoise:
@@ -46,11 +46,11 @@ def stands_for_opendp(listener: NoiseSource) -> Iterator[None]:
 
 
 def _method(ask: Callable[..., Any]) -> Callable[..., Any]:
-    def asks(_self: Any, values: Any, *asked: Any) -> Any:
-        if asked[-1] == _WARM_UP and not values.any():
+    def asks(_self: Any, values: Any, *arguments: Any) -> Any:
+        if arguments[-1] == _WARM_UP and not values.any():
             # Code that is made ready before anything is booked asks for noise on no one.
             return values.copy()
-        return ask(values, *asked)
+        return ask(values, *arguments)
 
     return asks
 

@@ -95,9 +95,9 @@ class Answers:
         >>> low.round(2).tolist(), high.round(2).tolist()
         ([8.65], [11.35])
         """
-        given: object = level
+        chance: object = level
         if z is None:
-            if not (isinstance(given, int | float) and 0 < level < 1):
+            if not (isinstance(chance, int | float) and 0 < level < 1):
                 raise InputError(
                     f"The level of an interval is {level!r}: give a chance between 0 and 1 such as "
                     "0.95, or z= for standard deviations."

@@ -83,22 +83,22 @@ class AreaMap:
             # Taken as even over the window: what a part has in common is in proportion.
             part = weights.mean(axis=1)
             return part * self.variance, part * self.variance
-        own = self._family.variance(self._spread(weights))
+        variance = self._family.variance(self._spread(weights))
         both = self._family.variance(self._spread(weights + self._whole))
-        return own, (both - own - self.variance) / 2
+        return variance, (both - variance - self.variance) / 2
 
     def weights(self, boxes: Floats) -> Floats:
         """Which part of each leaf's land is in m boxes (m, 2, 2) of cells, (m, leaves)."""
         leaves, sums = self.tree.leaves, summed(self.land)
         lower, upper = self.tree.lower[leaves], self.tree.upper[leaves]
-        found = np.zeros((len(boxes), len(leaves)))
-        for entry, box in zip(found, boxes, strict=True):
+        parts = np.zeros((len(boxes), len(leaves)))
+        for entry, box in zip(parts, boxes, strict=True):
             low, high = np.maximum(lower, box[0]), np.minimum(upper, box[1])
             meets = np.flatnonzero((low < high).all(axis=1) & (self.leaf_land > 0))
             if len(meets):
                 cut = np.stack([low[meets], high[meets]], axis=1)
                 entry[meets] = rectangle_sums(sums, cut) / self.leaf_land[meets]
-        return np.clip(found, 0.0, 1.0)
+        return np.clip(parts, 0.0, 1.0)
 
     def leaf_sums(self, cells: Floats) -> Floats:
         """Part of each leaf's land that is in a piece, from its land in every cell, (leaves,)."""
@@ -139,9 +139,9 @@ class AreaMap:
         moved = np.zeros(len(values))
         if count > 0:
             here = np.flatnonzero(has_land)
-            kept = np.empty(len(here))
-            project(values[here], variances[here], count, kept)
-            moved[here] = kept
+            projected = np.empty(len(here))
+            project(values[here], variances[here], count, projected)
+            moved[here] = projected
             return moved
         return values + (count - values.sum()) * variances / variances.sum()
 
@@ -155,7 +155,7 @@ class AreaMap:
 
     def _spread(self, weights: Floats) -> Floats:
         """Weights of leaves (m, leaves) or (leaves,) as those of nodes, (m, n)."""
-        each = np.atleast_2d(weights)
-        nodes = np.zeros((len(each), len(self.tree)))
-        nodes[:, self.tree.leaves] = each
+        rows = np.atleast_2d(weights)
+        nodes = np.zeros((len(rows), len(self.tree)))
+        nodes[:, self.tree.leaves] = rows
         return nodes

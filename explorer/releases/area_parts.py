@@ -95,9 +95,9 @@ def asked_of(where: Any, windows: Windows, crs: Any = None) -> Asked:
         where = [where]
     listed = list(where) if isinstance(where, list | tuple | set | np.ndarray) else []
     if listed and all(isinstance(entry, str) or _is_path(entry) for entry in listed):
-        return Asked.of_members([_union(windows, [each]) for each in listed], len(windows.areas))
-    if listed and all(isinstance(each, list) and _are_paths(each) for each in listed):
-        return Asked.of_members([_union(windows, each) for each in listed], len(windows.areas))
+        return Asked.of_members([_union(windows, [path]) for path in listed], len(windows.areas))
+    if listed and all(isinstance(paths, list) and _are_paths(paths) for paths in listed):
+        return Asked.of_members([_union(windows, paths) for paths in listed], len(windows.areas))
     shapes = Shapes.of(where, crs)
     if shapes is not None:
         return Asked(shapes=shapes.on(windows.grid), rows=shapes.rows)
@@ -107,14 +107,14 @@ def asked_of(where: Any, windows: Windows, crs: Any = None) -> Asked:
 
 
 def fractions(
-    windows: Windows, window: Window, each: AreaMap | None, cells: Floats, asked: Asked
+    windows: Windows, window: Window, area_map: AreaMap | None, cells: Floats, questions: Asked
 ) -> tuple[Bools, Floats, Floats]:
     """What of an area that was counted as one is in m questions.
 
     Parameters
     ----------
     window : of the area
-    each : its map, if it has one
+    area_map : its map, if it has one
     cells : (rows, cols) private count of every cell of the window
 
     Returns
@@ -123,13 +123,13 @@ def fractions(
     (m, leaves) which part of the land of each leaf of the map does, (m, 1) without a map
     """
     land = window.land if window.land.any() else np.ones(window.shape)
-    whole = np.zeros(len(asked), dtype=bool)
-    part = np.zeros(len(asked))
-    weights = np.zeros((len(asked), 1 if each is None else len(each.tree.leaves)))
-    if asked.boxes is not None:
-        boxes = _in_cells(windows, window, asked.boxes)
+    whole = np.zeros(len(questions), dtype=bool)
+    part = np.zeros(len(questions))
+    weights = np.zeros((len(questions), 1 if area_map is None else len(area_map.tree.leaves)))
+    if questions.boxes is not None:
+        boxes = _in_cells(windows, window, questions.boxes)
         x0, y0, x1, y1 = shapely.total_bounds(windows.shapes[window.members])
-        ends = asked.boxes
+        ends = questions.boxes
         whole |= (ends[:, 0] <= x0) & (ends[:, 1] <= y0) & (ends[:, 2] >= x1) & (ends[:, 3] >= y1)
         low, high = boxes[:, 0], boxes[:, 1]
         meets = ~whole & (high > 0).all(axis=1) & (low < window.shape).all(axis=1)
@@ -138,33 +138,37 @@ def fractions(
             part[inside] = rectangle_sums(summed(cells), boxes[inside])
             weights[inside] = (
                 rectangle_sums(summed(land), boxes[inside])[:, np.newaxis] / land.sum()
-                if each is None
-                else each.weights(boxes[inside])
+                if area_map is None
+                else area_map.weights(boxes[inside])
             )
         return whole, part, weights
-    for m in asked.near(windows.shapes[window.members], window.members):
-        covered = _covered(windows, window, land, asked, m)
+    for m in questions.near(windows.shapes[window.members], window.members):
+        covered = _covered(windows, window, land, questions, m)
         if covered is None:
             whole[m] = True
         elif covered.any():
             share = np.divide(covered, land, np.zeros_like(land), where=land > 0)
             part[m] = float((cells * np.minimum(share, 1.0)).sum())
-            weights[m] = covered.sum() / land.sum() if each is None else each.leaf_sums(covered)
+            weights[m] = (
+                covered.sum() / land.sum() if area_map is None else area_map.leaf_sums(covered)
+            )
     return whole, part, weights
 
 
-def _covered(windows: Windows, window: Window, land: Floats, asked: Asked, m: int) -> Floats | None:
+def _covered(
+    windows: Windows, window: Window, land: Floats, questions: Asked, m: int
+) -> Floats | None:
     """Land in every cell that is in a question, (rows, cols); None for all of it."""
     covered = np.zeros(window.shape)
-    if asked.members is not None:
-        chosen = asked.members[m][window.members]
+    if questions.members is not None:
+        chosen = questions.members[m][window.members]
         if chosen.all():
             return None
         if chosen.any():
             covered[:] = np.minimum(window.parts[chosen].sum(axis=0, dtype=np.float64), land)
         return covered
-    assert asked.shapes is not None
-    question, all_in, there = asked.shapes[m], True, windows.grid_of(window)
+    assert questions.shapes is not None
+    question, all_in, there = questions.shapes[m], True, windows.grid_of(window)
     for number, area in enumerate(window.members):
         shape = windows.shapes[area]
         if shape is question or shapely.equals_exact(shape, question):

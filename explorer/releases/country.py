@@ -220,13 +220,13 @@ class CountryRelease:
             For anything else.
         """
         check_by(by)
-        asked = asked_of(where, self.windows, crs)
-        value = np.zeros(len(asked))
-        form, shared = np.zeros((2, len(asked), len(self.tree)))
+        questions = asked_of(where, self.windows, crs)
+        value = np.zeros(len(questions))
+        form, shared = np.zeros((2, len(questions), len(self.tree)))
         alone = self.family.variances[0]
-        cut = np.zeros(len(asked), dtype=bool)
+        cut = np.zeros(len(questions), dtype=bool)
         for place, leaf in enumerate(self.tree.leaves):
-            whole, part, weights = self._fractions(place, asked)
+            whole, part, weights = self._fractions(place, questions)
             value += self.tree.value[leaf] * np.where(whole, 1.0, 0.0)
             form[whole, leaf], shared[whole, leaf] = alone[leaf], alone[leaf]
             some = np.flatnonzero((part != 0) & ~whole)
@@ -234,21 +234,21 @@ class CountryRelease:
                 continue
             cut[some] = True
             value[some] += part[some]
-            each = self.maps[place]
-            if each is None:
+            area_map = self.maps[place]
+            if area_map is None:
                 share = weights[some, 0]
                 q, c = share**2 * alone[leaf], share * alone[leaf]
             else:
-                q, c = each.moments(weights[some])
+                q, c = area_map.moments(weights[some])
                 # What the area's own draws add to its map's total B: precision - 1 / B.
-                own = self.tree.precision[leaf] - 1 / each.variance
-                if own > 1e-12 * self.tree.precision[leaf]:
-                    s = 1 / own
-                    q = q - c**2 / (each.variance + s)
-                    c = c * s / (each.variance + s)
+                own_precision = self.tree.precision[leaf] - 1 / area_map.variance
+                if own_precision > 1e-12 * self.tree.precision[leaf]:
+                    s = 1 / own_precision
+                    q = q - c**2 / (area_map.variance + s)
+                    c = c * s / (area_map.variance + s)
             form[some, leaf], shared[some, leaf] = q, c
         variance = self.family.joined(form, shared)
-        return Answers(value, np.sqrt(np.maximum(variance, 0)), not cut.any(), asked.rows)
+        return Answers(value, np.sqrt(np.maximum(variance, 0)), not cut.any(), questions.rows)
 
     def inside(self, path: Sequence[str] | str) -> Release:
         """The map within one area, as a release over its own window.
@@ -268,14 +268,14 @@ class CountryRelease:
             For an area that is not there, or has no map of its own.
         """
         node = self.windows.people.of[self.windows.find(path)]
-        found = np.flatnonzero(self.node[self.tree.leaves] == node)
-        each = self.maps[int(found[0])] if len(found) else None
-        if each is None:
+        positions = np.flatnonzero(self.node[self.tree.leaves] == node)
+        area_map = self.maps[int(positions[0])] if len(positions) else None
+        if area_map is None:
             raise InputError(
                 f"There is no map inside {shown_path(path)}: ask for {self._with_maps()}."
             )
-        count = float(self.tree.value[self.tree.leaves[found[0]]])
-        return _as_release(self, each, count)
+        count = float(self.tree.value[self.tree.leaves[positions[0]]])
+        return _as_release(self, area_map, count)
 
     def density(self) -> Floats:
         """Private count of every cell of the lattice, (rows, cols).
@@ -305,7 +305,7 @@ class CountryRelease:
         protects = "each record"
         if self.unit == "user":
             protects = f"each user, of up to {self.contribution_bound} records in all areas,"
-        number = sum(each is not None for each in self.maps)
+        number = sum(area_map is not None for area_map in self.maps)
         lowest = float(np.median(self.sd[self.tree.leaves]))
         return (
             f"{kind} by {self.mechanism} that protects {protects} with epsilon {self.epsilon:g}: "
@@ -364,24 +364,24 @@ class CountryRelease:
         """Window and private count per cell of every leaf of the tree."""
         cells = []
         for place, leaf in enumerate(self.tree.leaves):
-            each, count = self.maps[place], float(self.tree.value[leaf])
+            area_map, count = self.maps[place], float(self.tree.value[leaf])
             window = self._window(place)
-            if each is not None:
-                cells.append((window, each.density(count)))
+            if area_map is not None:
+                cells.append((window, area_map.density(count)))
                 continue
             land = window.land if window.land.any() else np.ones(window.shape)
             cells.append((window, land * (count / land.sum())))
         return cells
 
     def _window(self, place: int) -> Any:
-        each = self.maps[place]
-        if each is not None:
-            return each.window
+        area_map = self.maps[place]
+        if area_map is not None:
+            return area_map.window
         return self.windows.of(self.windows.members(int(self.node[self.tree.leaves[place]])))
 
-    def _fractions(self, place: int, asked: Asked) -> tuple[NDArray[np.bool_], Floats, Floats]:
+    def _fractions(self, place: int, questions: Asked) -> tuple[NDArray[np.bool_], Floats, Floats]:
         window, cells = self._cells[place]
-        return fractions(self.windows, window, self.maps[place], cells, asked)
+        return fractions(self.windows, window, self.maps[place], cells, questions)
 
     @cached_property
     def _of_nodes(self) -> tuple[Floats, Floats, Floats]:
@@ -417,7 +417,7 @@ class CountryRelease:
 
     def _with_maps(self) -> str:
         node = self.windows.people.top[self.node[self.tree.leaves]]
-        has = [i for i, each in zip(node, self.maps, strict=True) if each is not None]
+        has = [i for i, area_map in zip(node, self.maps, strict=True) if area_map is not None]
         if not has:
             return "counts alone, which this release has"
         return "one of its areas with a map, such as " + shown_path(
@@ -425,27 +425,27 @@ class CountryRelease:
         )
 
 
-def _as_release(country: CountryRelease, each: AreaMap, count: float) -> Release:
+def _as_release(country: CountryRelease, area_map: AreaMap, count: float) -> Release:
     """A map whose leaves add up to the area's count, as a plain release."""
-    window = country.windows.grid_of(each.window)
-    leaves = each.tree.leaves
-    owner = each.tree.owners(each.window.shape)
-    cells = each.density(count)
-    value = each.tree.value.copy()
+    window = country.windows.grid_of(area_map.window)
+    leaves = area_map.tree.leaves
+    owner = area_map.tree.owners(area_map.window.shape)
+    cells = area_map.density(count)
+    value = area_map.tree.value.copy()
     value[:] = 0.0
     value[leaves] = np.bincount(owner.ravel(), cells.ravel(), len(leaves))
     for i in range(len(value) - 1, 0, -1):
-        value[each.tree.parent[i]] += value[i]
+        value[area_map.tree.parent[i]] += value[i]
     tree = Tree(
-        each.tree.lower,
-        each.tree.upper,
-        each.tree.parent,
+        area_map.tree.lower,
+        area_map.tree.upper,
+        area_map.tree.parent,
         value,
-        each.tree.precision,
-        each.tree.stages,
-        each.tree.spent,
-        each.tree.draws,
-        each.tree.tested,
+        area_map.tree.precision,
+        area_map.tree.stages,
+        area_map.tree.spent,
+        area_map.tree.draws,
+        area_map.tree.tested,
     )
     spent = int(tree.path_spent.sum(axis=1).max())
     ledger = []
@@ -465,8 +465,8 @@ def _as_release(country: CountryRelease, each: AreaMap, count: float) -> Release
         unit=country.unit,
         contribution_bound=country.contribution_bound,
         ledger=tuple(ledger),
-        inside=each.inside,
+        inside=area_map.inside,
         linear=False,
-        haar_variance=each.haar_variance,
+        haar_variance=area_map.haar_variance,
         version=country.version,
     )

@@ -101,10 +101,10 @@ def read(path: str | Path) -> dict[str, Any]:
         ) from error
     try:
         facts = json.loads(text)
-        found = facts.get("format") if isinstance(facts, dict) else None
-        if found != FORMAT:
+        file_format = facts.get("format") if isinstance(facts, dict) else None
+        if file_format != FORMAT:
             raise InputError(
-                f"{path} has release format {str(found)[:20]} and releases of areas have "
+                f"{path} has release format {str(file_format)[:20]} and releases of areas have "
                 f"{FORMAT}: open it with Release.load, or the version that wrote it."
             )
         return _release(facts, _frame(file, facts))
@@ -138,33 +138,36 @@ def _layers(levels: Sequence[str]) -> list[str]:
     >>> _layers(["Whole", "Region", "region", "gpkg_contents"])
     ['whole', 'Whole_', 'Region', 'region_', 'level gpkg_contents']
     """
-    layers, taken = ["whole"], {"whole", TABLE}
+    layers, used = ["whole"], {"whole", TABLE}
     for level in levels:
         name = f"level {level}" if level.lower().startswith(_NOT_OURS) else level
         # Its tables are distinguished by their letters, not by their case.
-        while name.casefold() in taken:
+        while name.casefold() in used:
             name += "_"
-        taken.add(name.casefold())
+        used.add(name.casefold())
         layers.append(name)
     return layers
 
 
 def _facts(release: Any) -> dict[str, Any]:
     """All that is not for the eye, as JSON can hold it."""
-    areas, maps = release.windows.areas, [each for each in release.maps if each is not None]
-    stages = tuple(dict.fromkeys(stage for each in maps for stage in each.tree.stages))
+    areas = release.windows.areas
+    maps = [area_map for area_map in release.maps if area_map is not None]
+    stages = tuple(dict.fromkeys(stage for area_map in maps for stage in area_map.tree.stages))
     arrays: dict[str, Any] = {f"tree_{n}": getattr(release.tree, n) for n in _TREE}
     arrays |= {"unbiased": release.unbiased, "node": release.node}
     arrays |= {"parent": areas.parent, "level": areas.level, "lowest": areas.lowest}
-    arrays["has_map"] = np.array([each is not None for each in release.maps])
-    arrays["haar"] = np.array([each.haar_variance or np.nan for each in maps])
+    arrays["has_map"] = np.array([area_map is not None for area_map in release.maps])
+    arrays["haar"] = np.array([area_map.haar_variance or np.nan for area_map in maps])
     if maps:
-        arrays["size"] = np.array([len(each.tree) for each in maps])
+        arrays["size"] = np.array([len(area_map.tree) for area_map in maps])
         for name in _TREE[:5]:
-            arrays[f"map_{name}"] = np.concatenate([getattr(each.tree, name) for each in maps])
+            arrays[f"map_{name}"] = np.concatenate(
+                [getattr(area_map.tree, name) for area_map in maps]
+            )
         for name, nothing in (("spent", 0), ("draws", np.nan)):
-            parts = [_by_stage(getattr(each.tree, name), each.tree.stages, stages, nothing)
-                     for each in maps]  # fmt: skip
+            parts = [_by_stage(getattr(area_map.tree, name), area_map.tree.stages, stages, nothing)
+                     for area_map in maps]  # fmt: skip
             arrays[f"map_{name}"] = np.concatenate(parts)
     packed = io.BytesIO()
     np.savez_compressed(packed, **arrays)
@@ -186,17 +189,17 @@ def _facts(release: Any) -> dict[str, Any]:
         "lattice": release.windows.grid.to_dict(),
         "stages": list(release.tree.stages),
         "map_stages": list(stages),
-        "nodes": len(release.tree) + sum(len(each.tree) for each in maps),
+        "nodes": len(release.tree) + sum(len(area_map.tree) for area_map in maps),
         "arrays": base64.b64encode(packed.getvalue()).decode(),
     }
 
 
 def _by_stage(
-    values: Any, own: tuple[str, ...], stages: tuple[str, ...], nothing: float
+    values: Any, map_stages: tuple[str, ...], stages: tuple[str, ...], nothing: float
 ) -> np.ndarray:
     """Columns of a map's own stages among those of all maps."""
     result = np.full((len(values), len(stages)), nothing, dtype=values.dtype)
-    for number, stage in enumerate(own):
+    for number, stage in enumerate(map_stages):
         result[:, stages.index(stage)] = values[:, number]
     return result
 
@@ -273,8 +276,8 @@ def _release(facts: dict[str, Any], frame: geopandas.GeoDataFrame) -> dict[str, 
 
 def _lattice(areas: Areas, grid: Grid) -> Any:
     """The lattice that was released over: the areas' own, unless another grid was given."""
-    own = areas.lattice(grid.cell_width)
-    return own if own.grid == grid else areas.lattice(grid.cell_width, grid)
+    lattice = areas.lattice(grid.cell_width)
+    return lattice if lattice.grid == grid else areas.lattice(grid.cell_width, grid)
 
 
 def _maps(
@@ -296,14 +299,14 @@ def _maps(
             results.append(None)
             continue
         end = begin + int(next(sizes))
-        own = {name: stored[f"map_{name}"][begin:end] for name in _TREE}
-        used = (own["spent"] > 0).any(axis=0) | np.isfinite(own["draws"]).any(axis=0)
+        arrays = {name: stored[f"map_{name}"][begin:end] for name in _TREE}
+        used = (arrays["spent"] > 0).any(axis=0) | np.isfinite(arrays["draws"]).any(axis=0)
         if len(used) != len(stages):
             raise ValueError("stages are missing")
-        own["spent"], own["draws"] = own["spent"][:, used], own["draws"][:, used]
+        arrays["spent"], arrays["draws"] = arrays["spent"][:, used], arrays["draws"][:, used]
         names = tuple(s for s, u in zip(stages, used, strict=True) if u)
         window = windows.of(windows.members(int(node[leaf])))
-        inner = Tree(stages=names, **own)
+        inner = Tree(stages=names, **arrays)
         check_tree(inner, window.shape)
         variance = float(haar[number])
         results.append(AreaMap(window, inner, inside, None if np.isnan(variance) else variance))

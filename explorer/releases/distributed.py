@@ -93,8 +93,8 @@ class DistributedRelease(Release):
 
     def summary(self) -> str:
         """One sentence about the map, and of a release another one about what it protects."""
-        said = super().summary()
-        return said if self.preview else f"{said} {self.neighbours}"
+        sentence = super().summary()
+        return sentence if self.preview else f"{sentence} {self.neighbours}"
 
     @property
     def refined(self) -> bool:
@@ -130,7 +130,7 @@ class DistributedRelease(Release):
             return self
         if not self.refined:
             raise InputError(f"This algorithm has a map at its end only: replay round {last}.")
-        made = self.of_rounds(
+        release = self.of_rounds(
             [row for row in self.heard[:number] if isinstance(row, Heard)],
             population=self.population,
             declared=not self.people_are_public,
@@ -144,7 +144,7 @@ class DistributedRelease(Release):
             unit=self.unit,
             contribution_bound=self.contribution_bound,
         )
-        return replace(made, version=self.version)
+        return replace(release, version=self.version)
 
     @classmethod
     def of_rounds(
@@ -212,13 +212,13 @@ class DistributedRelease(Release):
             LedgerRow(f"round {at}", row.epsilon, row.cells * row.shards, 1.0, compositions[paying])
             for at, row in enumerate(rows, 1)
         )
-        asked = [row.people for row in rows]
+        people_by_round = [row.people for row in rows]
         facts = {
             **estimate.facts,
             **(told or {}),
             **({_DECLARED: 1.0} if declared else {}),
             "taking part": float(population),
-            "asked": float(sum(asked) if paying == ONCE else max(asked)),
+            "asked": float(sum(people_by_round) if paying == ONCE else max(people_by_round)),
             "rounds": float(len(rows)),
         }
         if any(row.bits for row in rows):
@@ -226,8 +226,10 @@ class DistributedRelease(Release):
         counted = [row.overflow for row in rows if row.overflow is not None]
         if len(counted) == len(rows):
             facts["overflow"] = float(sum(counted))
-        made = cls.from_estimate(estimate, ledger=ledger, heard=tuple(rows), paying=paying, **about)
-        return replace(made, facts=facts)
+        release = cls.from_estimate(
+            estimate, ledger=ledger, heard=tuple(rows), paying=paying, **about
+        )
+        return replace(release, facts=facts)
 
     def in_file(self) -> dict[str, Any]:
         """As of any release, with the rounds and their trees."""
@@ -245,24 +247,24 @@ class DistributedRelease(Release):
         }
 
     @classmethod
-    def of_file(cls, release: Release, kept: Mapping[str, Any]) -> DistributedRelease:
+    def of_file(cls, release: Release, stored: Mapping[str, Any]) -> DistributedRelease:
         """What a file says of a release with its rounds; raises where that cannot be."""
-        if kept["paying"] not in compositions or not isinstance(kept["joined"], bool):
+        if stored["paying"] not in compositions or not isinstance(stored["joined"], bool):
             raise ValueError("nobody pays like that")
-        depth = kept["depth"]
+        depth = stored["depth"]
         if not isinstance(depth, int) or not isinstance(release.domain, Grid):
             raise ValueError("rounds are about a grid")
         cells = int(np.prod(release.domain.shape, dtype=np.int64))
         limit = 10**6 + _BYTES * _MOST_ROUNDS * min(4 * cells, 4 * len(release.tree) + 4**3)
-        with np.load(release_file.unpacked(kept["rounds"], limit), allow_pickle=False) as arrays:
-            heard = from_arrays(dict(arrays), depth)
-        if not 1 <= len(heard) <= _MOST_ROUNDS or not release.facts["taking part"] >= 1:
+        with np.load(release_file.unpacked(stored["rounds"], limit), allow_pickle=False) as arrays:
+            rows = from_arrays(dict(arrays), depth)
+        if not 1 <= len(rows) <= _MOST_ROUNDS or not release.facts["taking part"] >= 1:
             raise ValueError("there are no rounds, or there is nobody")
-        trees = [row.tree for row in heard if isinstance(row, Heard)]
-        if kept["joined"] and not all(np.isin(tree.keys, trees[-1].keys).all() for tree in trees):
+        trees = [row.tree for row in rows if isinstance(row, Heard)]
+        if stored["joined"] and not all(np.isin(tree.keys, trees[-1].keys).all() for tree in trees):
             raise ValueError("a tree of a round has what the last one has not")
         about = {name: getattr(release, name) for name in release.__dataclass_fields__}
-        return cls(**about, heard=heard, paying=kept["paying"], joined=kept["joined"])
+        return cls(**about, heard=rows, paying=stored["paying"], joined=stored["joined"])
 
     def __repr__(self) -> str:
         return f"<DistributedRelease: {self.summary()}>"
@@ -312,12 +314,14 @@ def estimated(
         If no one has answered in any round that counts.
     """
     counted = rounds if joined else rounds[-1:]
-    if not any(heard.answered for heard in counted):
+    if not any(response.answered for response in counted):
         raise InputError(NOBODY)
-    paid = [heard.units for heard in rounds]
+    paid = [response.units for response in rounds]
     if paying == ONCE:
-        paid = mean_costs(units, [heard.people for heard in rounds])
+        paid = mean_costs(units, [response.people for response in rounds])
     if joined:
         return together(rounds, shape, population, paid)
-    before = [(f"round {number}", heard.epsilon) for number, heard in enumerate(rounds[:-1], 1)]
+    before = [
+        (f"round {number}", response.epsilon) for number, response in enumerate(rounds[:-1], 1)
+    ]
     return alone(rounds[-1], shape, population, before, f"round {len(rounds)}")

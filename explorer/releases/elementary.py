@@ -75,8 +75,8 @@ def exp(x):  # type: ignore[no-untyped-def]
     middle = (_A6 + _A7 * r) + (_A8 + _A9 * r) * r2
     high = (_A10 + _A11 * r) + (_A12 + _A13 * r) * r2
     series = 1.0 + (r + r2 * (low + (middle + high * r4) * r4))
-    found = series * _double((_bits(whole) + _BIAS) << _FRACTION_BITS)
-    return found if x >= _LEAST else 0.0
+    result = series * _double((_bits(whole) + _BIAS) << _FRACTION_BITS)
+    return result if x >= _LEAST else 0.0
 
 
 @njit(nogil=True, error_model="numpy", inline="always")

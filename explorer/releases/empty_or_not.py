@@ -178,10 +178,10 @@ def _where(low, high, n):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True)
 def _gather(nodes, first, fan_out, z, v, log_empty, work, where):  # type: ignore[no-untyped-def]
     """z, V and l of all segments of nodes' children, from the shortest to the longest."""
-    n, most = len(first), 0
+    n, widest = len(first), 0
     for i in nodes:
-        most = max(most, fan_out[i])
-    for halving in range(_halvings(most) - 1, -1, -1):
+        widest = max(widest, fan_out[i])
+    for halving in range(_halvings(widest) - 1, -1, -1):
         waiting = 0
         for i in nodes:
             if fan_out[i] <= 1 << halving:
@@ -228,7 +228,7 @@ def _upwards(  # type: ignore[no-untyped-def]
         begin, end = inner_behind[level - 1] if level > 0 else 0, inner_behind[level]
         _gather(inner[begin:end], first, fan_out, zt, vt, log_empty, work, where)
         for i in inner[begin:end]:
-            own, draw, behind_last = precision[i], noisy[i], first[i] + fan_out[i]
+            own_precision, draw, behind_last = precision[i], noisy[i], first[i] + fan_out[i]
             sum_z, sum_v = 0.0, 0.0
             for child in range(first[i], behind_last):
                 sum_z += z[child]
@@ -236,12 +236,12 @@ def _upwards(  # type: ignore[no-untyped-def]
             below = _where(first[i], behind_last, n)
             zt[i], vt[i], log_empty[i] = zt[below], vt[below], log_empty[below]
             z[i], v[i] = sum_z, sum_v
-            if own > 0.0:
-                v[i] = 1.0 / (own + 1.0 / sum_v)
-                z[i] = v[i] * (own * draw + sum_z / sum_v)
-                of_draw = 1.0 / own
+            if own_precision > 0.0:
+                v[i] = 1.0 / (own_precision + 1.0 / sum_v)
+                z[i] = v[i] * (own_precision * draw + sum_z / sum_v)
+                of_draw = 1.0 / own_precision
                 both = vt[i] + of_draw
-                ratio = 0.5 * (math.log(both * own) - draw**2 * own)
+                ratio = 0.5 * (math.log(both * own_precision) - draw**2 * own_precision)
                 ratio += 0.5 * (draw - zt[i]) ** 2 / both
                 log_empty[i] = max(log_empty[i] + ratio, NEVER)
                 zt[i] = (zt[i] * of_draw + draw * vt[i]) / both
@@ -273,12 +273,12 @@ def _move_back(nodes, z, v, zt, vt):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True)
 def _hand_down(nodes, first, fan_out, z, v, log_empty, work, where, chance):  # type: ignore[no-untyped-def]
     """X and Q of nodes' children, written over z and V of these; the nodes have theirs there."""
-    n, most = len(first), 0
+    n, widest = len(first), 0
     for i in nodes:
-        most = max(most, fan_out[i])
+        widest = max(widest, fan_out[i])
         whole = _where(first[i], first[i] + fan_out[i], n)
         z[whole], v[whole] = z[i], v[i]
-    for halving in range(_halvings(most)):
+    for halving in range(_halvings(widest)):
         waiting = 0
         for i in nodes:
             if fan_out[i] <= 1 << halving:

@@ -99,9 +99,9 @@ def frame_of(release: Leaves, crs: Any = None, details: bool = False) -> geopand
         if grid.crs is None:
             raise InputError("This map is measured in cells and has no CRS: leave crs= out.")
         frame = frame.to_crs(crs)
-    said = facts.of_any(release)
-    wanted = ("mechanism", "parameters", "epsilon", "unit_of_privacy", "preview")
-    frame.attrs = {name: said[name] for name in wanted}
+    metadata = facts.of_any(release)
+    keys = ("mechanism", "parameters", "epsilon", "unit_of_privacy", "preview")
+    frame.attrs = {name: metadata[name] for name in keys}
     return frame
 
 
@@ -125,9 +125,11 @@ def save(release: Leaves, path: str | Path, about: dict[str, Any]) -> None:
     if ending != ".gpkg" and frame.crs is not None:
         # GeoJSON is longitude and latitude, whatever is in it.
         frame = frame.to_crs(4326)
-    said = {name: json.dumps(value) for name, value in frame.attrs.items()}
-    said |= {"software": "dp-explorer", "summary": release.summary()}
-    how = {"layer_metadata": said} if ending == ".gpkg" else {"DESCRIPTION": said["summary"]}
+    metadata = {name: json.dumps(value) for name, value in frame.attrs.items()}
+    metadata |= {"software": "dp-explorer", "summary": release.summary()}
+    how = (
+        {"layer_metadata": metadata} if ending == ".gpkg" else {"DESCRIPTION": metadata["summary"]}
+    )
 
     def write(part: Path) -> None:
         import pyogrio

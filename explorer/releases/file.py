@@ -71,7 +71,7 @@ def write(
     leaves = tree.leaves
     inner = np.flatnonzero(tree.fan_out > 0)
     columns: dict[str, Any] = {"count": tree.value[leaves], "noise_sd": tree.sd[leaves]}
-    columns |= {name: np.asarray(each) for name, each in (also or {}).items()}
+    columns |= {name: np.asarray(values) for name, values in (also or {}).items()}
     for axis in range(len(domain.shape)):
         columns[f"lower_{axis}"] = tree.lower[leaves, axis]
         columns[f"upper_{axis}"] = tree.upper[leaves, axis]
@@ -105,8 +105,8 @@ def write(
     if maps is not None:
         packed = io.BytesIO()
         np.savez_compressed(packed, **maps.arrays())
-        kept = {"key": maps.key, "leaves": base64.b64encode(packed.getvalue()).decode()}
-        facts |= {"format": WITH_MAPS, "maps": kept}
+        stored_maps = {"key": maps.key, "leaves": base64.b64encode(packed.getvalue()).decode()}
+        facts |= {"format": WITH_MAPS, "maps": stored_maps}
     metadata[KEY] = json.dumps(facts).encode()
     table = pa.table(columns).replace_schema_metadata(metadata)
     write_whole(path, lambda part: pq.write_table(table, part, compression="zstd"))
@@ -185,10 +185,10 @@ def read(path: str | Path) -> tuple[Tree, Domain, dict[str, Any], PlaceMaps | No
         raise InputError(
             f"{path} is damaged or not a release file: make it anew with `dp-explorer release`."
         ) from None
-    found = facts.get("format") if isinstance(facts, dict) else None
-    if type(found) is not int or found not in _READ:
+    version = facts.get("format") if isinstance(facts, dict) else None
+    if type(version) is not int or version not in _READ:
         raise InputError(
-            f"{path} has release format {found!r} and this version reads "
+            f"{path} has release format {version!r} and this version reads "
             f"{' and '.join(map(str, _READ))}: open it with the version that wrote it, or release "
             "again."
         )
@@ -198,13 +198,13 @@ def read(path: str | Path) -> tuple[Tree, Domain, dict[str, Any], PlaceMaps | No
     if file.metadata.num_rows > MAX_CELLS or not plausible:
         raise InputError(f"{path} claims more leaves than a grid can have: it is damaged.")
     try:
-        if found == 1:
+        if version == 1:
             domain: Domain = Grid.from_dict(facts["grid"])
         else:
             domain = kinds.from_plain(facts["domain"])
         tree = _tree(file, facts, len(domain.shape))
         check_tree(tree, domain.shape)
-        maps = _maps(facts["maps"], domain.shape) if found == WITH_MAPS else None
+        maps = _maps(facts["maps"], domain.shape) if version == WITH_MAPS else None
     except kinds.UnknownKind:
         raise
     except damage() as error:
@@ -214,13 +214,13 @@ def read(path: str | Path) -> tuple[Tree, Domain, dict[str, Any], PlaceMaps | No
     return tree, domain, facts, maps
 
 
-def unpacked(saved: str, most: int) -> io.BytesIO:
+def unpacked(saved: str, limit: int) -> io.BytesIO:
     """An archive of arrays that unpack to no more than so many bytes."""
     raw = io.BytesIO(base64.b64decode(saved, validate=True))
     # Sizes are in the archive's directory: look before unpacking.
     with zipfile.ZipFile(raw) as archive:
         unpacked = sum(entry.file_size for entry in archive.infolist())
-    if unpacked > most:
+    if unpacked > limit:
         raise ValueError("arrays unpack to more than there can be")
     return raw
 

@@ -75,8 +75,8 @@ class Flows:
     @property
     def holds_zero(self) -> NDArray[np.bool_]:
         """Whether the interval of a flow holds 0, (n,): there may be no one."""
-        held: NDArray[np.bool_] = np.abs(self.value) <= self.half_width
-        return held
+        inside: NDArray[np.bool_] = np.abs(self.value) <= self.half_width
+        return inside
 
     @property
     def shown(self) -> NDArray[np.bool_]:
@@ -123,7 +123,7 @@ class Flows:
             )
         if m < 1:
             raise InputError(f"The number of flows is {m!r}: give a whole number, 1 or more.")
-        kept = np.ones(len(self), dtype=bool)
+        selected = np.ones(len(self), dtype=bool)
         if direction == "between":
             if zone is not None:
                 raise InputError("Flows between all zones have no zone: leave it out.")
@@ -133,10 +133,10 @@ class Flows:
                 raise InputError(
                     f"The zone is {zone!r}: give the number of one, 0 to {len(zones) - 1}."
                 )
-            kept = ends == zone
+            selected = ends == zone
         if not loops:
-            kept &= ~self.loops
-        there = np.flatnonzero(kept)
+            selected &= ~self.loops
+        there = np.flatnonzero(selected)
         return self.select(there[np.argsort(-self.value[there], kind="stable")[:m]])
 
     def totals(self, direction: Literal["incoming", "outgoing"]) -> Floats:

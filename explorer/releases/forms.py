@@ -62,8 +62,8 @@ class Family:
         weights : (m, n); those of inner nodes are not looked at
         """
         alone = self.variances[0]
-        each = np.atleast_2d(np.asarray(weights, dtype=np.float64))
-        return self.joined(each**2 * alone, each * alone)
+        rows = np.atleast_2d(np.asarray(weights, dtype=np.float64))
+        return self.joined(rows**2 * alone, rows * alone)
 
     def joined(self, form: Floats, shared: Floats) -> Floats:
         """Variance of m sums of independent forms, one inside every leaf, (m,).
@@ -75,10 +75,10 @@ class Family:
         """
         result = np.empty(len(form))
         fixed = self.parent, self.fan_out, self.precision, self.variances[1]
-        own = self.fan_out == 0
+        is_leaf = self.fan_out == 0
         for m in range(len(form)):
-            q, c = np.where(own, form[m], 0.0), np.where(own, shared[m], 0.0)
-            result[m] = climb(*fixed, q, c, len(own) - 1)
+            q, c = np.where(is_leaf, form[m], 0.0), np.where(is_leaf, shared[m], 0.0)
+            result[m] = climb(*fixed, q, c, len(is_leaf) - 1)
         return result
 
 

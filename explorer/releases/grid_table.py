@@ -63,7 +63,7 @@ class GridTable:
             return None
         counts = np.full(n, np.nan)
         rank = np.cumsum(marks) - 1  # parts that begin before a cell, on all axes so far
-        behind = np.concatenate([each[1:] for each in edges])
+        behind = np.concatenate([axis_edges[1:] for axis_edges in edges])
         if not _put(lower, upper, first, rank, behind, np.array(shape), value, counts):
             return None
         sums = np.zeros([side + 1 for side in shape])
@@ -128,15 +128,15 @@ def _integrate(  # type: ignore[no-untyped-def]
     for m in range(len(boxes)):
         squares, number = 1.0, 1
         for axis in range(d):
-            own = edges[begin[axis] : begin[axis + 1]]
-            low = min(max(boxes[m, 0, axis], float(own[0])), float(own[-1]))
-            high = min(max(boxes[m, 1, axis], low), float(own[-1]))
+            axis_edges = edges[begin[axis] : begin[axis + 1]]
+            low = min(max(boxes[m, 0, axis], float(axis_edges[0])), float(axis_edges[-1]))
+            high = min(max(boxes[m, 1, axis], low), float(axis_edges[-1]))
             if high <= low:
                 number = 0
                 break
             for side, at in ((0, low), (1, high)):
-                part = min(np.searchsorted(own, at, side="right") - 1, len(own) - 2)
-                share = (at - own[part]) / (own[part + 1] - own[part])
+                part = min(np.searchsorted(axis_edges, at, side="right") - 1, len(axis_edges) - 2)
+                share = (at - axis_edges[part]) / (axis_edges[part + 1] - axis_edges[part])
                 parts[side, axis] = part
                 weights[side, axis, 0], weights[side, axis, 1] = 1.0 - share, share
             first, last = parts[0, axis], parts[1, axis]
@@ -144,8 +144,10 @@ def _integrate(  # type: ignore[no-untyped-def]
                 last -= 1  # it ends where a part begins
             inside = 0.0
             for part in (first, last):
-                length = float(own[part + 1] - own[part])
-                share = (min(high, float(own[part + 1])) - max(low, float(own[part]))) / length
+                length = float(axis_edges[part + 1] - axis_edges[part])
+                share = (
+                    min(high, float(axis_edges[part + 1])) - max(low, float(axis_edges[part]))
+                ) / length
                 inside += share * share
                 if first == last:
                     break

@@ -73,10 +73,10 @@ def energy(weights: Floats) -> Floats:
 
 
 @njit(cache=True, nogil=True)
-def _forward(cells, found, strip):  # type: ignore[no-untyped-def]
+def _forward(cells, coefficients, strip):  # type: ignore[no-untyped-def]
     """Transform along the first axis, a strip of so many columns at a time.
 
-    `found` (2^r, m) may be `cells` itself.
+    `coefficients` (2^r, m) may be `cells` itself.
     """
     length, width = cells.shape
     sums = np.empty((length, strip), dtype=cells.dtype)
@@ -91,14 +91,14 @@ def _forward(cells, found, strip):  # type: ignore[no-untyped-def]
             for i in range(n):
                 for j in range(columns):
                     even, odd = sums[2 * i, j], sums[2 * i + 1, j]
-                    found[n + i, begin + j] = even - odd
+                    coefficients[n + i, begin + j] = even - odd
                     sums[i, j] = even + odd
         for j in range(columns):
-            found[0, begin + j] = sums[0, j]
+            coefficients[0, begin + j] = sums[0, j]
 
 
 @njit(cache=True, nogil=True)
-def _inverse(coefficients, found, strip):  # type: ignore[no-untyped-def]
+def _inverse(coefficients, result, strip):  # type: ignore[no-untyped-def]
     """Undo `_forward`, in the same way."""
     length, width = coefficients.shape
     cells = np.empty((length, strip))
@@ -117,7 +117,7 @@ def _inverse(coefficients, found, strip):  # type: ignore[no-untyped-def]
             n *= 2
         for i in range(length):
             for j in range(columns):
-                found[i, begin + j] = cells[i, j]
+                result[i, begin + j] = cells[i, j]
 
 
 def noise(boxes: Floats, shape: tuple[int, int]) -> Floats:

@@ -150,18 +150,21 @@ def empty_or_not(
         # All behind these are leaves.
         weaker = near[: len(below)]
         precision[: len(below)][weaker] /= below[weaker]
-    known, number = np.empty(len(transcript), np.float64), int(np.count_nonzero(transcript.is_leaf))
+    capped_precision = np.empty(len(transcript), np.float64)
+    number = int(np.count_nonzero(transcript.is_leaf))
     leaves = np.empty(number, np.int64)
     believed, variance = (np.empty(number, np.float64) for _ in range(2))
-    _read_leaves(transcript.is_leaf, noisy, precision, known, leaves, believed, variance)
+    _read_leaves(transcript.is_leaf, noisy, precision, capped_precision, leaves, believed, variance)
     if len(axes) == 2 and len(leaves) > 1:
         lower, upper = transcript.lower, transcript.upper
         if len(axes) < lower.shape[1]:
-            lower, upper = (each.take(list(axes), axis=1) for each in (lower, upper))
+            lower, upper = (corners.take(list(axes), axis=1) for corners in (lower, upper))
         believed, variance = surroundings.shrunk(
             lower, upper, leaves, believed, variance, tuple(upper[0].tolist())
         )
-    value = weighing.infer(transcript.parent, transcript.depth, noisy, known, believed, variance)
+    value = weighing.infer(
+        transcript.parent, transcript.depth, noisy, capped_precision, believed, variance
+    )
     return Estimate(transcript, value, precision, linear=False)
 
 
@@ -192,11 +195,11 @@ def balanced_shares(
     paid = transcript.spent.sum(axis=1)
     path = np.zeros(len(transcript), dtype=np.int64)
     add_down(transcript.parent, paid, path)
-    held = near & ~transcript.is_leaf
-    e = _column(transcript, test)[held].astype(np.float64)
-    rest = (limit - path + _column(transcript, cut))[held].astype(np.float64)
+    decided = near & ~transcript.is_leaf
+    e = _column(transcript, test)[decided].astype(np.float64)
+    rest = (limit - path + _column(transcript, cut))[decided].astype(np.float64)
     shares = np.ones(len(transcript))
-    shares[held] = e**2 / (e**2 + rest**2)
+    shares[decided] = e**2 / (e**2 + rest**2)
     return shares
 
 
@@ -219,10 +222,10 @@ def _column(transcript: Transcript, stage: str) -> Ints:
 
 
 @njit(cache=True, nogil=True)
-def add_down(parent, own, total):  # type: ignore[no-untyped-def]
-    """Sum `own` (n,) from the root down to every node into `total` (n,)."""
+def add_down(parent, values, total):  # type: ignore[no-untyped-def]
+    """Sum `values` (n,) from the root down to every node into `total` (n,)."""
     for i in range(len(parent)):
-        total[i] = own[i] + (total[parent[i]] if parent[i] >= 0 else 0)
+        total[i] = values[i] + (total[parent[i]] if parent[i] >= 0 else 0)
 
 
 def _solve(
@@ -271,17 +274,17 @@ def _solve(
 
 
 @njit(cache=True, nogil=True)
-def _read_leaves(is_leaf, noisy, precision, known, leaves, draws, variance):  # type: ignore[no-untyped-def]
+def _read_leaves(is_leaf, noisy, precision, capped_precision, leaves, draws, variance):  # type: ignore[no-untyped-def]
     """Fill in which nodes are leaves, their draws and the variances of these.
 
-    `known` are precisions that inference can reckon with.
+    `capped_precision` are precisions that inference can reckon with.
     """
     number = 0
     for i in range(len(is_leaf)):
         # With hardly any noise at all squares of its inverse would leave the numbers.
-        known[i] = min(precision[i], MOST_PRECISE)
+        capped_precision[i] = min(precision[i], MOST_PRECISE)
         if is_leaf[i]:
-            leaves[number], draws[number], variance[number] = i, noisy[i], 1.0 / known[i]
+            leaves[number], draws[number], variance[number] = i, noisy[i], 1.0 / capped_precision[i]
             number += 1
 
 
@@ -326,35 +329,35 @@ def _upwards(  # type: ignore[no-untyped-def]
     Lowers `precision` to the shares; no `shares` at all hold nothing back. What is said of children
     may end behind the last node that has any, and `variance` anywhere after that.
     """
-    held = len(shares) > 0
-    known, inverse = 1.0, 1.0
+    has_shares = len(shares) > 0
+    last_precision, inverse = 1.0, 1.0
     sum_z, sum_variance, owner = 0.0, 0.0, -1
     # Children come after their parents, and mostly side by side.
     for i in range(len(parent) - 1, -1, -1):
         if is_leaf[i]:
             # Neighbours mostly have the same.
-            if precision[i] != known:
-                known = precision[i]
-                inverse = 1.0 / known
-            own = inverse
-        elif precision[i] > 0.0 and not (held and shares[i] <= 0.0):
-            if held and shares[i] < 1.0:
+            if precision[i] != last_precision:
+                last_precision = precision[i]
+                inverse = 1.0 / last_precision
+            own_variance = inverse
+        elif precision[i] > 0.0 and not (has_shares and shares[i] <= 0.0):
+            if has_shares and shares[i] < 1.0:
                 limit = shares[i] / ((1.0 - shares[i]) * below_variance[i])
                 precision[i] = min(precision[i], limit)
-            own = 1.0 / (precision[i] + 1.0 / below_variance[i])
-            z[i] = own * (precision[i] * z[i] + below[i] / below_variance[i])
+            own_variance = 1.0 / (precision[i] + 1.0 / below_variance[i])
+            z[i] = own_variance * (precision[i] * z[i] + below[i] / below_variance[i])
         else:
-            own = below_variance[i]
+            own_variance = below_variance[i]
             z[i] = below[i]
         if i < len(variance):
-            variance[i] = own
+            variance[i] = own_variance
         if parent[i] != owner:
             owner = parent[i]
             sum_z, sum_variance = 0.0, 0.0
             if owner >= 0:
                 sum_z, sum_variance = below[owner], below_variance[owner]
         sum_z += z[i]
-        sum_variance += own
+        sum_variance += own_variance
         if owner >= 0:
             below[owner], below_variance[owner] = sum_z, sum_variance
 
@@ -364,14 +367,14 @@ def _downwards(  # type: ignore[no-untyped-def]
     parent, precision, variance, below, below_variance, value
 ):
     """Hand every parent's discrepancy to its children in proportion to their variances."""
-    known, inverse = 1.0, 1.0
+    last_precision, inverse = 1.0, 1.0
     for i in range(1, len(parent)):
         p = parent[i]
         if i < len(variance):
-            own = variance[i]
+            own_variance = variance[i]
         else:
-            if precision[i] != known:
-                known = precision[i]
-                inverse = 1.0 / known
-            own = inverse
-        value[i] += own / below_variance[p] * (value[p] - below[p])
+            if precision[i] != last_precision:
+                last_precision = precision[i]
+                inverse = 1.0 / last_precision
+            own_variance = inverse
+        value[i] += own_variance / below_variance[p] * (value[p] - below[p])

@@ -58,32 +58,35 @@ def together(
     """
     tree = rounds[-1].tree
     lower, upper = boxes(tree, shape)
-    place, kept = _inside(lower, upper)
+    place, on_grid = _inside(lower, upper)
     stages = tuple(f"round {number}" for number in range(1, len(rounds) + 1))
-    paid = np.zeros((len(kept), len(rounds)), dtype=np.int64)
-    at = [place[np.searchsorted(tree.keys, each.tree.keys[each.tree.open])] for each in rounds]
+    paid = np.zeros((len(on_grid), len(rounds)), dtype=np.int64)
+    at = [
+        place[np.searchsorted(tree.keys, response.tree.keys[response.tree.open])]
+        for response in rounds
+    ]
     for number, ids in enumerate(at):
         paid[ids[ids >= 0], number] = spent[number]
-    area = np.prod(upper[kept] - lower[kept], axis=1).astype(np.float64)
+    area = np.prod(upper[on_grid] - lower[on_grid], axis=1).astype(np.float64)
     # Of a grid that fills its square, quarters are alike and nothing else is expected of them.
     square = shape[0] == shape[1] and shape[0] & (shape[0] - 1) == 0
     estimate: Estimate | None = None
     for _ in range(_PASSES):
         measured = []
-        for stage, heard, ids in zip(stages, rounds, at, strict=True):
+        for stage, response, ids in zip(stages, rounds, at, strict=True):
             here = ids >= 0
-            known = None if estimate is None else estimate.value[ids]
-            if heard.answered:
-                values, variances = heard.scaled(population, known)
+            previous = None if estimate is None else estimate.value[ids]
+            if response.answered:
+                values, variances = response.scaled(population, previous)
                 measured.append(Measurement(stage, ids[here], values[here], variances[here]))
-        record = _transcript(tree, lower, upper, kept, place, stages, paid, tuple(measured))
+        record = _transcript(tree, lower, upper, on_grid, place, stages, paid, tuple(measured))
         estimate = inference.split(record, masses=None if square else area)
     assert estimate is not None
     return estimate
 
 
 def alone(
-    heard: Heard,
+    response: Heard,
     shape: Shape,
     population: float,
     before: Sequence[tuple[str, float]],
@@ -96,28 +99,28 @@ def alone(
 
     Parameters
     ----------
-    heard : Heard
+    response : Heard
     shape, population : as of `together`
     before : rounds before it and what they cost, as (stage, epsilon)
     stage : its name
     """
-    tree = heard.tree.complete
+    tree = response.tree.complete
     lower, upper = boxes(tree, shape)
-    place, kept = _inside(lower, upper)
-    owner = heard.tree.owners(tree)
+    place, on_grid = _inside(lower, upper)
+    owner = response.tree.owners(tree)
     ids = place[tree.open]
     here = ids >= 0
     area = np.prod(np.maximum(upper - lower, 0)[tree.open], axis=1).astype(np.float64)
     # Outside the grid there is no one: what a node owns is what it owns of the grid.
-    share = area / np.maximum(np.bincount(owner, area, heard.tree.v), 1.0)[owner]
-    values, variances = heard.scaled(population)
+    share = area / np.maximum(np.bincount(owner, area, response.tree.v), 1.0)[owner]
+    values, variances = response.scaled(population)
     drawn = Measurement(
         stage, ids[here], (values[owner] * share)[here], (variances[owner] * share)[here]
     )
-    paid = np.zeros((len(kept), 1), dtype=np.int64)
-    paid[ids[here], 0] = heard.units
+    paid = np.zeros((len(on_grid), 1), dtype=np.int64)
+    paid[ids[here], 0] = response.units
     transcript = _transcript(
-        tree, lower, upper, kept, place, (stage,), paid, (drawn,), tuple(before)
+        tree, lower, upper, on_grid, place, (stage,), paid, (drawn,), tuple(before)
     )
     estimate = inference.leaves(transcript, [stage])
     return Estimate(transcript, estimate.value, estimate.precision, linear=False)
@@ -138,25 +141,27 @@ def mean_costs(units: int, people: Sequence[int]) -> list[int]:
 
 def _inside(lower: Ints, upper: Ints) -> tuple[Ints, Ints]:
     """Where each key is among those that lie on the grid, -1 for others; and those."""
-    kept = np.flatnonzero((upper > lower).all(axis=1))
+    on_grid = np.flatnonzero((upper > lower).all(axis=1))
     place = np.full(len(lower), -1, dtype=np.int64)
-    place[kept] = np.arange(len(kept))
-    return place, kept
+    place[on_grid] = np.arange(len(on_grid))
+    return place, on_grid
 
 
 def _transcript(
     tree: KeyTree,
     lower: Ints,
     upper: Ints,
-    kept: Ints,
+    on_grid: Ints,
     place: Ints,
     stages: tuple[str, ...],
     paid: Ints,
     measured: tuple[Measurement, ...],
     elsewhere: tuple[tuple[str, float], ...] = (),
 ) -> Transcript:
-    parent = place[np.searchsorted(tree.keys, tree.keys[kept] >> 2)]
+    parent = place[np.searchsorted(tree.keys, tree.keys[on_grid] >> 2)]
     parent[0] = -1
-    is_leaf = np.ones(len(kept), dtype=bool)
+    is_leaf = np.ones(len(on_grid), dtype=bool)
     is_leaf[parent[1:]] = False
-    return Transcript(lower[kept], upper[kept], parent, is_leaf, stages, paid, measured, elsewhere)
+    return Transcript(
+        lower[on_grid], upper[on_grid], parent, is_leaf, stages, paid, measured, elsewhere
+    )

@@ -29,8 +29,8 @@ def chosen_axes(domain: Domain, axes: Sequence[int]) -> list[int]:
         For axes that are not there or named twice, and for more cells than a grid may have.
     """
     shape, chosen = domain.shape, [int(axis) for axis in axes]
-    known = set(chosen) <= set(range(len(shape)))
-    if not chosen or len(set(chosen)) < len(chosen) or not known:
+    all_exist = set(chosen) <= set(range(len(shape)))
+    if not chosen or len(set(chosen)) < len(chosen) or not all_exist:
         raise InputError(
             f"The axes are {chosen}; give some of 0 to {len(shape) - 1}, each once: "
             f"{', '.join(domain.axis_names)}."
@@ -72,16 +72,16 @@ def _by_maps(tree: Tree, maps: PlaceMaps, shape: Sequence[int], axes: Sequence[i
     chosen = np.asarray(axes, dtype=np.int64)
     order = np.sort(chosen)
     # A place of which an axis is wanted takes part with both: its map ties them together.
-    wanted = [2 * number + side for number in sorted(set(order // 2)) for side in (0, 1)]
+    needed_axes = [2 * number + side for number in sorted(set(order // 2)) for side in (0, 1)]
     image = np.zeros([shape[axis] for axis in order])
-    for low, high, count in zip(*_shadows(tree, wanted), strict=True):
+    for low, high, count in zip(*_shadows(tree, needed_axes), strict=True):
         parts, where = [], []
-        for place in range(0, len(wanted), 2):
+        for place in range(0, len(needed_axes), 2):
             rows, cols = slice(low[place], high[place]), slice(low[place + 1], high[place + 1])
-            chances = maps.places[wanted[place] // 2].chances[rows, cols]
-            kept = [side for side in (0, 1) if wanted[place] + side in order]
-            where += [(rows, cols)[side] for side in kept]
-            others = tuple(side for side in (0, 1) if side not in kept)
+            chances = maps.places[needed_axes[place] // 2].chances[rows, cols]
+            sides = [side for side in (0, 1) if needed_axes[place] + side in order]
+            where += [(rows, cols)[side] for side in sides]
+            others = tuple(side for side in (0, 1) if side not in sides)
             parts.append(chances.sum(axis=others) / chances.sum())
         image[tuple(where)] += count * reduce(np.multiply.outer, parts)
     return np.transpose(image, np.argsort(np.argsort(chosen)))

@@ -53,14 +53,14 @@ def count_leaves(parent, below):  # type: ignore[no-untyped-def]
     """
     total, owner = 0, -1
     for i in range(len(parent) - 1, -1, -1):
-        own = 1
+        leaves = 1
         if i < len(below):
             # Children come after their parents: what none has added to is a leaf.
-            own = max(int(below[i]), 1)
-            below[i] = own
+            leaves = max(int(below[i]), 1)
+            below[i] = leaves
         if parent[i] != owner:
             owner = parent[i]
             total = int(below[owner]) if owner >= 0 else 0
-        total += own
+        total += leaves
         if owner >= 0:
             below[owner] = total

@@ -20,23 +20,23 @@ def project(z, variance, total, x):  # type: ignore[no-untyped-def]
         x[i] = 0.0
     if total <= 0.0:
         return
-    kept = np.ones(len(z), dtype=np.bool_)
+    active = np.ones(len(z), dtype=np.bool_)
     while True:
         above, room = -total, 0.0
         for i in range(len(z)):
-            if kept[i]:
+            if active[i]:
                 above += z[i]
                 room += variance[i]
         least = 0.0
         for i in range(len(z)):
-            if kept[i]:
+            if active[i]:
                 x[i] = z[i] - above / room * variance[i]
                 least = min(least, x[i])
         if least >= 0.0:
             return
         for i in range(len(z)):
-            if kept[i] and x[i] < 0.0:
-                kept[i], x[i] = False, 0.0
+            if active[i] and x[i] < 0.0:
+                active[i], x[i] = False, 0.0
 
 
 @njit(cache=True, nogil=True)

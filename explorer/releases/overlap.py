@@ -25,12 +25,12 @@ def cut_leaves(tree: Tree, box: Floats) -> tuple[int, Ints]:
     -------
     number of leaves inside whole, and (k,) positions of nodes, increasing
     """
-    found = np.empty(len(tree.leaves), dtype=np.int64)
+    leaves = np.empty(len(tree.leaves), dtype=np.int64)
     first, below = tree.first_child, tree.variances[2]
     inside, cut = _sort_out(
-        np.asarray(box, float)[None], tree.lower, tree.upper, first, tree.fan_out, below, found
+        np.asarray(box, float)[None], tree.lower, tree.upper, first, tree.fan_out, below, leaves
     )
-    return int(inside), np.sort(found[:cut])
+    return int(inside), np.sort(leaves[:cut])
 
 
 def spread_exactly(tree: Tree, exact: Ints, boxes: Floats) -> tuple[Floats, Ints, Ints]:
@@ -71,8 +71,8 @@ def spread_exactly(tree: Tree, exact: Ints, boxes: Floats) -> tuple[Floats, Ints
 
 
 @njit(cache=True, nogil=True)
-def _sort_out(boxes, lower, upper, first, fan_out, below, found):  # type: ignore[no-untyped-def]
-    """Leaves inside, and how many cut ones were written into `found`."""
+def _sort_out(boxes, lower, upper, first, fan_out, below, leaves):  # type: ignore[no-untyped-def]
+    """Leaves inside, and how many cut ones were written into `leaves`."""
     waiting = np.empty(len(lower), dtype=np.int64)
     ends, inside, cut = 0, 0, 0
     begin, stop = 0, 1
@@ -82,7 +82,7 @@ def _sort_out(boxes, lower, upper, first, fan_out, below, found):  # type: ignor
             if is_whole:
                 inside += below[i]
             elif part > 0.0 and fan_out[i] == 0:
-                found[cut] = i
+                leaves[cut] = i
                 cut += 1
             elif part > 0.0:
                 waiting[ends] = i

@@ -147,19 +147,19 @@ class PlaceMaps:
         shapes = np.array([table.shape for table in tables], dtype=np.int64)
         whole = np.empty((len(lower), len(tables)))
         for number, table in enumerate(tables):
-            own = slice(2 * number, 2 * number + 2)
-            whole[:, number] = box_sums(table, lower[:, own], upper[:, own])
+            axes = slice(2 * number, 2 * number + 2)
+            whole[:, number] = box_sums(table, lower[:, axes], upper[:, axes])
         return Chances(np.concatenate([table.ravel() for table in tables]), start, shapes, whole)
 
     @cached_property
     def key(self) -> str:
         """SHA-256 of all maps."""
-        found = hashlib.sha256()
+        digest = hashlib.sha256()
         for place in self.places:
-            found.update(repr(place.shape).encode())
+            digest.update(repr(place.shape).encode())
             for values in (place.lower, place.upper, place.counts):
-                found.update(values.astype(values.dtype.newbyteorder("<")).tobytes())
-        return found.hexdigest()
+                digest.update(values.astype(values.dtype.newbyteorder("<")).tobytes())
+        return digest.hexdigest()
 
     def arrays(self) -> dict[str, Any]:
         """Everything as named arrays, for a file."""

@@ -37,21 +37,21 @@ def place_counts(release: Release, place: int, within: Floats | None = None) -> 
     InputError
         For a release of other than whole places, or a place that it does not have.
     """
-    tree, own = release.tree, _own(release, place)
+    tree, axes = release.tree, _own(release, place)
     leaves = tree.leaves
     lower, upper, counts = tree.lower[leaves], tree.upper[leaves], tree.value[leaves]
     if within is not None:
         counts = counts * _share_of_others(release, place, lower, upper, within)
         there = counts != 0
         lower, upper, counts = lower[there], upper[there], counts[there]
-    low, high = lower[:, own], upper[:, own]
-    rows, cols = release.domain.shape[own]
+    low, high = lower[:, axes], upper[:, axes]
+    rows, cols = release.domain.shape[axes]
     maps = release.maps_inside
     if maps is None:
         return _painted(low, high, counts / np.prod(high - low, axis=1), rows, cols)
-    shown = maps.places[place]
-    density = counts / box_sums(shown.table, low, high)
-    return _painted(low, high, density, rows, cols) * shown.chances
+    place_map = maps.places[place]
+    density = counts / box_sums(place_map.table, low, high)
+    return _painted(low, high, density, rows, cols) * place_map.chances
 
 
 def _own(release: Release, place: int) -> slice:
@@ -125,14 +125,14 @@ class Branch:
         return len(self.path) - 1
 
 
-def branch(tree: Tree, cell: Ints, most: int | None = None) -> Branch:
+def branch(tree: Tree, cell: Ints, limit: int | None = None) -> Branch:
     """The branch of ``tree`` that ends at the leaf around a combination of cells.
 
     Parameters
     ----------
     tree : of 2 k axes
     cell : (2 k,) the cell of every place, row and column in turn
-    most : stop after so many levels; all of them without it
+    limit : stop after so many levels; all of them without it
 
     Raises
     ------
@@ -145,21 +145,21 @@ def branch(tree: Tree, cell: Ints, most: int | None = None) -> Branch:
     node, path = 0, [0]
     boxes: list[list[Ints]] = [[] for _ in range(k)]
     cut: list[list[Ints]] = [[] for _ in range(k)]
-    while tree.fan_out[node] > 0 and (most is None or len(path) <= most):
+    while tree.fan_out[node] > 0 and (limit is None or len(path) <= limit):
         first, number = int(tree.first_child[node]), int(tree.fan_out[node])
         low, high = tree.lower[first : first + number], tree.upper[first : first + number]
         for place in range(k):
-            own = slice(2 * place, 2 * place + 2)
-            found = _shadows(low[:, own], high[:, own])
-            if len(found) > 1:
-                boxes[place].append(found)
-                cut[place].append(np.full(len(found), len(cut[place])))
+            axes = slice(2 * place, 2 * place + 2)
+            shadows = _shadows(low[:, axes], high[:, axes])
+            if len(shadows) > 1:
+                boxes[place].append(shadows)
+                cut[place].append(np.full(len(shadows), len(cut[place])))
         inside = np.all((low <= cell) & (cell < high), axis=1)
         node = first + int(np.argmax(inside))
         path.append(node)
     return Branch(
         tuple(np.concatenate([np.zeros((0, 2, 2), np.int64), *box]) for box in boxes),
-        tuple(np.concatenate([np.zeros(0, np.int64), *each]) for each in cut),
+        tuple(np.concatenate([np.zeros(0, np.int64), *numbers]) for numbers in cut),
         np.array(path, dtype=np.int64),
         float(tree.value[node]),
     )

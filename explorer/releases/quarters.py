@@ -108,10 +108,10 @@ class KeyTree:
         """The tree of some keys in any order; the root is added."""
         if not 0 <= depth <= MAX_DEPTH:
             raise InputError(f"The depth is {depth}; give a whole number, 0 to {MAX_DEPTH}.")
-        kept = _apart(np.append(np.asarray(keys, dtype=np.int64), 1))
-        if kept[0] < 1 or level_of(kept).max() > depth:
+        unique_keys = _apart(np.append(np.asarray(keys, dtype=np.int64), 1))
+        if unique_keys[0] < 1 or level_of(unique_keys).max() > depth:
             raise InputError(f"A key is no node of a tree of depth {depth}.")
-        return cls(depth, kept)
+        return cls(depth, unique_keys)
 
     @classmethod
     def even(cls, depth: int, level: int) -> KeyTree:
@@ -219,12 +219,12 @@ class KeyTree:
     @cached_property
     def complete(self) -> KeyTree:
         """The smallest tree around this one in which every node has four children or none."""
-        wanted = [self.keys]
+        ancestor_keys = [self.keys]
         above = self.keys
         while above[-1] > 1:
             above = _apart(above[above > 1] >> 2)
-            wanted.append(above)
-        inner = _apart(np.concatenate(wanted)[1:] >> 2)
+            ancestor_keys.append(above)
+        inner = _apart(np.concatenate(ancestor_keys)[1:] >> 2)
         inner = inner[inner > 0]
         return KeyTree.of(self.depth, np.concatenate([self.keys, descendants(inner, 1)]))
 

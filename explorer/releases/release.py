@@ -331,7 +331,7 @@ class Release(Questions, Shown, Sampled):
         """
         here = {"uniform": True, "interpolated": len(self.domain.shape) == 2}
         here["maps"] = self.maps is not None
-        possible = [each for each, can in here.items() if can]
+        possible = [name for name, can in here.items() if can]
         if inside not in possible:
             raise InputError(
                 f"Counts cannot be spread by {inside!r} here: choose one of {', '.join(possible)}."

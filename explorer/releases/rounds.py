@@ -82,7 +82,7 @@ class Heard(Row):
         """How many cells were divided and given up after it."""
         return len(self.split), len(self.collapsed)
 
-    def scaled(self, population: float, known: Floats | None = None) -> tuple[Floats, Floats]:
+    def scaled(self, population: float, estimate: Floats | None = None) -> tuple[Floats, Floats]:
         """Counts of everybody, y N / m, and their variances, (v,) each.
 
         (sd^2 + max(x, sd, 1)) (N / m)^2: the noise, and what asking m of N people adds, a Poisson
@@ -91,10 +91,10 @@ class Heard(Row):
         Parameters
         ----------
         population : N
-        known : (v,) estimates of the counts of everybody, of which x = m / N; without them x = y
+        estimate : (v,) estimates of the counts of everybody, of which x = m / N; without them x = y
         """
         factor = population / max(self.answered, 1)
-        mean = self.sums if known is None else known / factor
+        mean = self.sums if estimate is None else estimate / factor
         variance = self.noise**2 + np.maximum(mean, max(self.noise, 1.0))
         return self.sums * factor, variance * factor**2
 
@@ -122,24 +122,24 @@ def frame(rows: Sequence[Row]) -> pd.DataFrame:
         for r in rows
     ]  # fmt: skip
     index = pd.RangeIndex(1, len(lines) + 1, name="round")
-    made = pd.DataFrame(lines, columns=list(_COLUMNS), index=index)
-    return made.astype({"overflow": "Int64"})
+    table = pd.DataFrame(lines, columns=list(_COLUMNS), index=index)
+    return table.astype({"overflow": "Int64"})
 
 
 def to_arrays(rows: Sequence[Row]) -> dict[str, NDArray[np.generic]]:
     """Rounds as arrays for a file: what `from_arrays` reads."""
-    kept: dict[str, NDArray[np.generic]] = {
+    arrays: dict[str, NDArray[np.generic]] = {
         name: np.array([getattr(row, name) for row in rows]) for name in _FIGURES
     }
     counted = [_UNCOUNTED if row.overflow is None else row.overflow for row in rows]
-    kept["overflow"] = np.array(counted, dtype=np.int64)
+    arrays["overflow"] = np.array(counted, dtype=np.int64)
     for number, row in enumerate(rows):
         if isinstance(row, Heard):
-            kept[f"keys {number}"] = row.tree.keys
-            kept[f"sums {number}"] = row.sums
-            kept[f"split {number}"] = row.split
-            kept[f"collapsed {number}"] = row.collapsed
-    return kept
+            arrays[f"keys {number}"] = row.tree.keys
+            arrays[f"sums {number}"] = row.sums
+            arrays[f"split {number}"] = row.split
+            arrays[f"collapsed {number}"] = row.collapsed
+    return arrays
 
 
 def from_arrays(arrays: dict[str, NDArray[np.generic]], depth: int) -> tuple[Row, ...]:
@@ -173,10 +173,10 @@ def from_arrays(arrays: dict[str, NDArray[np.generic]], depth: int) -> tuple[Row
 
 def _counted(arrays: dict[str, NDArray[np.generic]], number: int) -> int | None:
     # Files of 1.0 say nothing of it.
-    found = _whole(arrays["overflow"])[number] if "overflow" in arrays else _UNCOUNTED
-    if found < _UNCOUNTED:
+    overflow = _whole(arrays["overflow"])[number] if "overflow" in arrays else _UNCOUNTED
+    if overflow < _UNCOUNTED:
         raise ValueError("nothing overflows less than never")
-    return None if found == _UNCOUNTED else int(found)
+    return None if overflow == _UNCOUNTED else int(overflow)
 
 
 def _whole(array: NDArray[np.generic]) -> Ints:

@@ -127,21 +127,21 @@ def _look_round(lower, upper, leaves, variance, sums, group, rings):  # type: ig
     """
     rows, cols = sums.shape[0] - 1, sums.shape[1] - 1
     flat, line = sums.reshape(-1), sums.shape[1]
-    own, known, per_cell, size_group = -1, -1.0, 0.0, 0
+    area, last_variance, per_cell, size_group = -1, -1.0, 0.0, 0
     for i in range(len(leaves)):
         at = leaves[i]
         top, bottom, left, right = lower[at, 0], upper[at, 0], lower[at, 1], upper[at, 1]
         height, width = bottom - top, right - left
         # Neighbours mostly have the same.
-        if height * width != own:
-            own = height * width
-            size_group = int(np.floor(np.log2(own) + 0.5))
-        if variance[i] != known:
-            known = variance[i]
-            per_cell = np.sqrt(2.0 / known)
+        if height * width != area:
+            area = height * width
+            size_group = int(np.floor(np.log2(area) + 0.5))
+        if variance[i] != last_variance:
+            last_variance = variance[i]
+            per_cell = np.sqrt(2.0 / last_variance)
         group[i] = size_group
-        scale = own * per_cell
-        held, cells = 0.0, 0
+        scale = area * per_cell
+        previous, cells = 0.0, 0
         for x in range(len(OUTWARDS)):
             away = OUTWARDS[x]
             r0, r1 = max(top - away * height, 0), min(bottom + away * height, rows)
@@ -153,10 +153,10 @@ def _look_round(lower, upper, leaves, variance, sums, group, rings):  # type: ig
             size = (r1 - r0) * (c1 - c0)
             if x > 0:
                 if size > cells:
-                    rings[i, x - 1] = (within - held) / (size - cells) * scale
+                    rings[i, x - 1] = (within - previous) / (size - cells) * scale
                 else:
-                    rings[i, x - 1] = rings[i, x - 2] if x > 1 else held / cells * scale
-            held, cells = within, size
+                    rings[i, x - 1] = rings[i, x - 2] if x > 1 else previous / cells * scale
+            previous, cells = within, size
 
 
 @njit(cache=True, nogil=True)
@@ -169,13 +169,13 @@ def _shrink(group, draws, variance, rings, estimate, believed):  # type: ignore[
         for x in range(3):
             matrix[g, x, x] = RIDGE
             right[g, x] = RIDGE * PRIOR[x]
-    known, scale = -1.0, 0.0
+    last_variance, scale = -1.0, 0.0
     for i in range(n):
         f0, f1, f2 = rings[i, 0], rings[i, 1], rings[i, 2]
-        if variance[i] != known:
+        if variance[i] != last_variance:
             # Neighbours mostly have the same.
-            known = variance[i]
-            scale = np.sqrt(2.0 / known)
+            last_variance = variance[i]
+            scale = np.sqrt(2.0 / last_variance)
         # In units of the noise's scale, here and below.
         estimate[i] = draws[i] * scale
         mean = (max(f0, 0.0) + max(f1, 0.0) + max(f2, 0.0)) / 3.0
@@ -209,19 +209,19 @@ def _shrink(group, draws, variance, rings, estimate, believed):  # type: ignore[
             number[group[i]] += 1.0
             distance[group[i]] += (estimate[i] - lam) ** 2
     own_part = np.maximum(0.0, 1.0 - 2.0 * (number + 5.0) / (distance + 10.0))
-    known = -1.0
+    last_variance = -1.0
     for i in range(n):
-        if variance[i] != known:
-            known = variance[i]
-            scale = np.sqrt(known / 2.0)
+        if variance[i] != last_variance:
+            last_variance = variance[i]
+            scale = np.sqrt(last_variance / 2.0)
         lam, y = believed[i], estimate[i]
-        own = own_part[group[i]] if lam > SPARSE else 1.0
-        if own > OWN:
-            own = 1.0
+        own_share = own_part[group[i]] if lam > SPARSE else 1.0
+        if own_share > OWN:
+            own_share = 1.0
         estimate[i] = draws[i]
-        if own < 1.0:
-            estimate[i] = (y + (1.0 - own) * (lam - y)) * scale
-        believed[i] = max(2.0 * own, 0.05) * variance[i] / 2.0
+        if own_share < 1.0:
+            estimate[i] = (y + (1.0 - own_share) * (lam - y)) * scale
+        believed[i] = max(2.0 * own_share, 0.05) * variance[i] / 2.0
 
 
 @njit(cache=True, nogil=True)

@@ -172,7 +172,9 @@ class Booked(Transcript):
         return np.array([self._weighed(weights, stage) for stage in self.stages])
 
     def _weighed(self, weights: Floats, stage: str) -> float:
-        paid = [each for each in self.charges or () if each.stage == stage and len(each.ids)]
+        paid = [
+            charge for charge in self.charges or () if charge.stage == stage and len(charge.ids)
+        ]
         total = 0.0
         if all(one.ids[-1] < other.ids[0] for one, other in pairwise(paid)):
             for charge in paid:

@@ -260,8 +260,8 @@ class _Inferred(Tree):
 
     def _weighed(self, weights: Floats) -> Floats:
         record = self.record
-        found = record.weighed(weights) if isinstance(record, Booked) else None
-        return super()._weighed(weights) if found is None else found
+        result = record.weighed(weights) if isinstance(record, Booked) else None
+        return super()._weighed(weights) if result is None else result
 
 
 def no_map(axes: int) -> InputError:

@@ -78,8 +78,8 @@ def phi(x):  # type: ignore[no-untyped-def]
     f, first = at - piece, np.uint64(piece) * np.uint64(4)
     c0, c1 = _CUBICS[first], _CUBICS[first + np.uint64(1)]
     c2, c3 = _CUBICS[first + np.uint64(2)], _CUBICS[first + np.uint64(3)]
-    found = c0 + f * (c1 + f * (c2 + f * c3))
-    return 1.0 if x > _CERTAIN else (0.0 if x < -_CERTAIN else found)
+    result = c0 + f * (c1 + f * (c2 + f * c3))
+    return 1.0 if x > _CERTAIN else (0.0 if x < -_CERTAIN else result)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -50,8 +50,8 @@ def laplace_variance(units: NDArray[np.int64], sensitivity: int) -> NDArray[np.f
         # Neighbours of others nearly always do.
         first = np.append(0, np.flatnonzero(units[1:] != units[:-1]) + 1)
         if 4 * len(first) < len(units):
-            each = laplace_variance(units[first], sensitivity)
-            return np.repeat(each, np.diff(first, append=len(units)))
+            distinct = laplace_variance(units[first], sensitivity)
+            return np.repeat(distinct, np.diff(first, append=len(units)))
     if alike:
         one = _one_variance(int(units[0]), int(sensitivity))
         return np.broadcast_to(np.float64(one), len(units))

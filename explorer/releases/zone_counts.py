@@ -77,10 +77,10 @@ def _shares(  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _scatter(  # type: ignore[no-untyped-def]
-    lower, upper, value, leaves, one, two, table_1, table_2, rows_1, cols_1, rows_2, cols_2, found
+    lower, upper, value, leaves, one, two, table_1, table_2, rows_1, cols_1, rows_2, cols_2, flows
 ):
-    number_1, number_2 = np.empty(found.shape[0], np.int64), np.empty(found.shape[1], np.int64)
-    share_1, share_2 = np.empty(found.shape[0]), np.empty(found.shape[1])
+    number_1, number_2 = np.empty(flows.shape[0], np.int64), np.empty(flows.shape[1], np.int64)
+    share_1, share_2 = np.empty(flows.shape[0]), np.empty(flows.shape[1])
     flat_1, flat_2 = table_1.ravel(), table_2.ravel()
     a, b = 2 * one, 2 * two
     for i in leaves:
@@ -97,4 +97,4 @@ def _scatter(  # type: ignore[no-untyped-def]
         for p in range(n):
             part = value[i] * share_1[p]
             for q in range(m):
-                found[number_1[p], number_2[q]] += part * share_2[q]
+                flows[number_1[p], number_2[q]] += part * share_2[q]

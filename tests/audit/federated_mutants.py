@@ -273,7 +273,7 @@ def sent_again(right, self, who, question):
 
 WATCHED = (Session, "ask", watched)
 CARELESS = (Asking, "_book", loose_book)
-GROWN = "occupied(server, finer) > 1.05 * occupied(server, heard.tree)"
+GROWN = "occupied(server, finer) > 1.05 * occupied(server, response.tree)"
 #: The table of the build note, section 5.
 TABLE = (
     Mutant("fewer survivors not refused", [(shards.Roll, "of", never_refused)]),
@@ -297,11 +297,12 @@ TABLE = (
         CARELESS, text(rounds, "scheduled", "remaining -= units",
                        "remaining -= units * (number > 1)")], IN_TURN, "loss|books"),
     Mutant("split by the true count", [
-        WATCHED, text(rounds, "refined", "y = heard.sums", "y = SEEN['y']")], REFINING, "differs"),
+        WATCHED, text(rounds, "refined", "y = response.sums", "y = SEEN['y']")],
+        REFINING, "differs"),
     Mutant("split by the true count, as printed", [
-        WATCHED, text(rounds, "paper", "heard.sums > t", "SEEN['y'] > t")], PAPER, "differs"),
+        WATCHED, text(rounds, "paper", "response.sums > t", "SEEN['y'] > t")], PAPER, "differs"),
     Mutant("collapse by the true count", [
-        WATCHED, text(rounds, "paper", "heard.sums < collapse * t", "SEEN['y'] < collapse * t")],
+        WATCHED, text(rounds, "paper", "response.sums < collapse * t", "SEEN['y'] < collapse * t")],
         PAPER, "differs"),
     Mutant("v counts occupied cells (people)", [
         text(rounds, "once", "fewest_people(tree.v,", "fewest_people(occupied(server, tree),")],
@@ -309,9 +310,10 @@ TABLE = (
     Mutant("v counts occupied cells (epsilon)", [
         text(rounds, "scheduled", "(tree.v *", "(occupied(server, tree) *")], IN_TURN, "differs"),
     Mutant("stop by the true map (people)", [
-        text(rounds, "once", "_grew(heard, finer)", GROWN)], ONCE, "differs|asked"),
+        text(rounds, "once", "_grew(response, finer)", GROWN)], ONCE, "differs|asked"),
     Mutant("stop by the true map (epsilon)", [
-        text(rounds, "scheduled", "_grew(heard, finer, growth)", GROWN)], IN_TURN, "differs|asked"),
+        text(rounds, "scheduled", "_grew(response, finer, growth)", GROWN)],
+        IN_TURN, "differs|asked"),
 )  # fmt: skip
 OTHERS = (
     # Erratum 43: n_min is that of survivors, not of honest ones.
@@ -353,8 +355,8 @@ OTHERS = (
         text(adaptive_grid, "adaptive_grid", "max(float(coarse.sums[number]), 0.0)",
              "in_box(session, lower, upper)")], ("adaptive grid",), "differs"),
     Mutant("the level of the true map", [
-        text(baselines, "hierarchical", "least(found, session.depth)",
-             "found[occupied(session, KeyTree.even(session.depth, 2)) % session.depth]")],
+        text(baselines, "hierarchical", "least(by_level, session.depth)",
+             "by_level[occupied(session, KeyTree.even(session.depth, 2)) % session.depth]")],
         ("hierarchical",), "published"),
     Mutant("every level takes all", [
         CARELESS, text(baselines, "levels", "paid[-1] = session.units - sum(paid[:-1])",

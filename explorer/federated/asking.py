@@ -49,7 +49,7 @@ class Asking:
         What each person may spend in all, in units of 10^-12 epsilon.
     rng : None, int or numpy Generator
         None is release-grade: exact shares from bytes of the operating system. A seed draws a
-        preview, by the same code and law, which is not private.
+        preview, by the same code and distribution, which is not private.
     mode : see `MODES`; "summed" hides shards and overflow, and is for previews alone
     number : int, optional
         How many of the people take part, chosen at random; all by default.
@@ -230,7 +230,7 @@ class Asking:
         overflow: int | None = None
         number = len(self._ledger)
         if self.mode == "summed":
-            # Apart from samples and dropouts, which are the same in every mode.
+            # Not the stream of samples and dropouts, which are the same in every mode.
             values = summed(*arguments, np.random.default_rng([*self._key, number]))
         elif self.mode == "ideal":
             # Names of their own for every round: no word of a stream is read twice.

@@ -44,7 +44,7 @@ OPTIONS: Mapping[str, Mapping[str, Sequence[Any]]] = {
     "decomposition": {"more_for": ("small cells", "large cells")},
     "adaptive grid": {"grid_epsilon": ("whole", "by shards")},
 }
-"""Options of the algorithms besides c and b."""
+"""Options of the algorithms, c and b not included."""
 
 
 class Weather(np.random.Generator):
@@ -71,7 +71,7 @@ class Case:
 
     Attributes
     ----------
-    settings, options : of `Federated`, those of its algorithm apart
+    settings, options : of `Federated`, those of its algorithm separately
     people : People
     persons : whose vector is zero in each neighbour
     style : of the outcomes, see `replay.STYLES`

@@ -189,7 +189,7 @@ def agreeing(noisy_levels: Sequence[Level]) -> list[Level]:
 
 
 def published(session: Session, population: int, level: Level, rows: Sequence[Row]) -> Estimate:
-    """The map of one level; all rounds besides the last count as spent elsewhere."""
+    """The map of one level; all rounds but the last count as spent elsewhere."""
     tree = KeyTree.even(session.depth, level.number)
     response = Heard(
         cells=len(level.sums),

@@ -76,9 +76,9 @@ def shard_of(people: int, number: int) -> np.ndarray:
 def fewest(size: int, dropped: float) -> int:
     """Survivors below which a shard is refused: n (1 - d) - 4 sqrt(n d (1 - d)), rounded down.
 
-    Where the normal law is too far from the binomial one, so few that with independent dropouts
-    1e-4 of the shards or fewer are refused: P(Binomial(n, 1 - d) < fewest) <= 1e-4. At least 1,
-    which a shard of no one does not have.
+    Where the normal distribution is too far from the binomial, so few that with independent
+    dropouts 1e-4 of the shards or fewer are refused: P(Binomial(n, 1 - d) < fewest) <= 1e-4. At
+    least 1, which a shard of no one does not have.
 
     >>> fewest(100, 0.1), fewest(1000, 0.1), fewest(10_000, 0.1)
     (77, 862, 8880)
@@ -238,7 +238,7 @@ def neighbours(size: int, dropped: float, corrupt: float) -> tuple[int, int]:
     With neighbours chosen at random (hypergeometric tails, union bounds):
     t or more corrupt neighbours for some honest person, who could rebuild her secret: < 2^-40;
     fewer than t surviving neighbours for some person, whose mask would stay: < 2^-30;
-    two runs of k/2 corrupt or dropped people on the ring, where a Harary graph falls apart into
+    two runs of k/2 corrupt or dropped people on the ring, where a Harary graph is divided into
     parts whose sums would be seen: C(n, 2) C(n - k, R - k) / C(n, R) < 2^-40, R of them.
 
     In a shard of fewer than 50, too few for tails, everybody is a neighbour; t is then midway

@@ -4,7 +4,7 @@ Thresholds F_k are whole numbers of 2^-128 with nothing lost: they are computed 
 an upper bound (ratios are rational; only q = exp(-epsilon / S) and powers of 1 - q need `decimal`,
 whose exp and ln are correctly rounded), to as many bits as make both bounds agree. A draw compares
 64 random bits, 64 more where they are the threshold's own, and beyond that recomputes both to
-however many bits it takes. So the law drawn is the law stated, not an approximation of it.
+however many bits it takes. So the distribution drawn is the one stated, not an approximation.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _ONE_STEP = 256
 
 @dataclass(frozen=True)
 class Share:
-    """The law of one person's share of the noise, X - Y with X, Y ~ NB(1 / n_min, q).
+    """The distribution of one person's share of the noise, X - Y with X, Y ~ NB(1 / n_min, q).
 
     P(X = 0) = (1 - q)^(1/n_min), P(X = k+1) / P(X = k) = q (k + 1/n_min) / (k + 1),
     q = exp(-epsilon / S): n_min of them add up to discrete Laplace noise (erratum 27).
@@ -110,7 +110,7 @@ class Share:
 
 
 class Inverse:
-    """One law as a table.
+    """One distribution as a table.
 
     Parameters
     ----------
@@ -192,10 +192,11 @@ class Tables:
 
     Attributes
     ----------
-    laws : how many empty steps (as many as entries: at least so many), cells inside, sizes
+    laws : distributions of the number of empty steps (as many as entries: at least so many),
+        of cells inside, of sizes
     step : cells of a step
-    top, low, guide : all laws in one array
-    begin, guides, shift : (3,) and (4,) where each law begins
+    top, low, guide : all distributions in one array
+    begin, guides, shift : (3,) and (4,) where each distribution begins
     """
 
     laws: tuple[Inverse, Inverse, Inverse]

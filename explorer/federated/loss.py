@@ -1,4 +1,4 @@
-"""How likely a noisy sum is, given the exact one: the law as it was drawn, for the audit."""
+"""How likely a noisy sum is, given the exact one: the distribution as drawn, for the audit."""
 
 from __future__ import annotations
 

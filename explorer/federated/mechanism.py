@@ -45,8 +45,8 @@ class Federated(Settings):
     Every person adds a share of noise to her vector, one number for each cell of a tree; a shard's
     vectors are added behind masks, and only their sum is seen. From the sums the server refines the
     tree and asks again. "people" asks each person once, at the whole epsilon; "paper" is Algorithm
-    2 as printed, "mended" the same with its errata mended; the others are what the paper compares
-    with, see `baselines`.
+    2 as printed, "mended" the same with its errata corrected; the others are what the paper
+    compares with, see `baselines`.
 
     Privacy: pure epsilon for anyone who gets the release. How many people take part is public, so a
     release without a seed needs one of two things. Either a person declares the number (`people`
@@ -153,7 +153,7 @@ class Federated(Settings):
             For what holds no people, an `rng` that cannot be used, shards in which no one honest
             is sure to be left, a run in which all were refused, or a draw over the ledger's cap.
             For a number of people that is neither declared nor public, and for more people than
-            were declared: whoever sees that sentence, the curator alone, knows that there are more
+            were declared: only the curator sees that sentence, and knows that there are more
             (`People.padded`). Nothing is booked then.
         """
         declared = declared_number(self.declared, people_are_public, preview=rng is not None)

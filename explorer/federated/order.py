@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 LOTS = 256
 """As many as a byte can say."""
-_SPARE = 1_024  # words, besides four times as many as are thrown away on average
+_SPARE = 1_024  # words, and four times as many as are thrown away on average
 
 
 def sample(random: np.random.Generator, people: int, number: int) -> NDArray[np.int32]:

@@ -1,8 +1,8 @@
 """The methods of heatmaps-2022 and ours on the maps at hand, seed by seed.
 
-Every method runs over the same people, shards and law of noise, with the same seeds. Measures are
-of the map made whole: negative cells are 0 and all add up to 1. What a person sends is counted in
-integers, as the paper does, and in bytes.
+Every method runs over the same people, shards and noise distribution, with the same seeds.
+Measures are of the map made whole: negative cells are 0 and all add up to 1. What a person sends
+is counted in integers, as the paper does, and in bytes.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ MEASURES = ("MSE", "L1", "MAPE", "sMAPE", "MAAPE", "integers", "bits", "bytes")
 """Columns of a run: errors; what one person sends, and bits of the widest of her integers."""
 INTEGERS, BYTES = MEASURES.index("integers"), MEASURES.index("bytes")
 FAILING = Protocol(SHARD)
-"""For how many failing people keys and boxes are counted, though in these runs nobody fails."""
+"""For how many failing people keys and boxes are counted, though in these runs no one fails."""
 SEVERAL = (0, 1, 4, 16, 64)
 """S of Table 2; 0 is the most visited place alone."""
 COARSE, MOST = 4, 1_000_000

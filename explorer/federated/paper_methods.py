@@ -100,12 +100,12 @@ TABLE_3: Mapping[str, Plan] = {
     MENDED: of_plan(rounds.mended),
     ONCE: of_plan(rounds.once, once=True),
 }  # fmt: skip
-"""Variants of Table 3, and what mends them one by one."""
+"""Variants of Table 3, and what corrects them one by one."""
 OTHER_C: Mapping[str, Plan] = {
     f"{MENDED}, c .5": of_plan(rounds.mended, c=0.5),
     f"{ONCE}, c .5": of_plan(rounds.once, once=True, c=0.5),
 }
-"""Ours at the c of the prototype, beside the target."""
+"""Ours at the c of the prototype, next to the target."""
 METHODS: Mapping[str, Plan] = {**TABLE_3, **TABLE_1, **OTHER_C}
 
 

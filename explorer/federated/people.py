@@ -121,7 +121,7 @@ class People:
     def of_matrix(cls, matrix: FrequencyMatrix, declared: int | None = None) -> People:
         """Each record of a matrix as one person with one place.
 
-        All of them lie on the grid, so that how many they are is the matrix's exact total. The key
+        All of them are on the grid, so that how many they are is the matrix's exact total. The key
         is the matrix's: releases of both kinds add up in one ledger.
 
         Parameters
@@ -325,7 +325,7 @@ class People:
         """The vectors of some people as triples: position among the members, counter, value.
 
         Systematic rounding (`rounded`): a person's values are whole, 0 or more, and add up to S
-        exactly where all her places are inside, however they lie.
+        exactly where all her places are inside, wherever they are.
 
         Parameters
         ----------

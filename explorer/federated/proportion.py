@@ -9,7 +9,7 @@ for which
 
 sd the noise of one count and N+ p (1 - p) what sampling adds; where that has no solution between
 two bounds, nothing is known: 0 to 1. No count of people is below 0: a noisy one that is counts as
-0, or all p could lie beyond 0 or 1, and a chance of noise would look like certainty. That adds p
+0, or all p could be outside 0 to 1, and a chance of noise would look like certainty. That adds p
 to the set and takes none away, see `fieller`. A cell is divided while a quarter of it would keep a
 half width w.
 """
@@ -178,8 +178,8 @@ def proportion(
 ) -> Proportions:
     """A map of shares of yes, refined while intervals stay narrower than `width`.
 
-    The schedule is that of Algorithm 2 mended, the rule of division `enough`; the noise of the last
-    sums is taken for what is left after the present round.
+    The schedule is that of Algorithm 2 corrected, the rule of division `enough`; the noise of the
+    last sums is taken for what is left after the present round.
 
     Parameters
     ----------
@@ -261,7 +261,7 @@ def proportion(
 
 
 class _Halves(Session):
-    """A session whose sums are yes and no together; the last ones are kept apart, too."""
+    """A session whose sums are yes and no together; the last ones are also kept separately."""
 
     halves: tuple[Floats, Floats]
 

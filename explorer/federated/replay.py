@@ -3,8 +3,8 @@
 A run is made on some people while every shard is written down; then again on neighbours, one
 person's vector being zero, with the written sums forced. Both must ask the same people the same
 questions in the same shards with the same noise, and publish the same, tree and all; and over all
-shards the log-ratio of the probabilities of the sums, under the law as drawn, is at most epsilon.
-Whatever a run does with sums, refine, stop, infer, is tested with it.
+shards the log-ratio of the probabilities of the sums, under the distribution as drawn, is at most
+epsilon. Whatever a run does with sums, refine, stop, infer, is tested with it.
 """
 
 from __future__ import annotations

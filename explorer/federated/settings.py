@@ -258,7 +258,7 @@ class Settings(Mechanism):
         }
 
     def options(self) -> dict[str, Any]:
-        """What the algorithm's function takes besides c and b, see `rounds` and `baselines`."""
+        """What the algorithm's function takes other than c and b, see `rounds` and `baselines`."""
         by_algorithm: dict[str, dict[str, Any]] = {
             "people": {"furthest": self.furthest},
             "mended": {"furthest": self.furthest},

@@ -184,7 +184,7 @@ class Total:
         """Add the sums of some shards, (g, v), as they were before the modulus or are after it.
 
         Each is read as the number of [-L, 2^b - L) that is equal to it modulo 2^b: counts are not
-        negative, so only the noise needs room below 0.
+        negative, so only the noise needs space below 0.
 
         Parameters
         ----------
@@ -296,8 +296,8 @@ def summed(
 ) -> Ints:
     """One draw a counter for all shards: NB(a) - NB(a), a = sum of m / n_min, in floats.
 
-    The law of the sum of all shares of the round; shards cannot be seen apart, nothing wraps
-    round. For previews: floats are no proof of a law.
+    The distribution of the sum of all shares of the round; shards cannot be told from each other,
+    nothing wraps round. For previews: floats do not prove a distribution.
 
     Returns
     -------

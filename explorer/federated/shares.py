@@ -45,7 +45,7 @@ class Source(Protocol):
 class Shares:
     """Non-zero entries: person (k,), cell (k,) and value (k,); one of X and Y may be of one cell.
 
-    Those of X stand first, then those of Y, each by person and cell.
+    Those of X come first, then those of Y, each by person and cell.
     """
 
     person: Ints
@@ -121,7 +121,7 @@ def _line(lookup: Tables, length: int, chance: float, source: Source) -> tuple[I
     # Words an event: gaps of at most three tables, the cells inside a step, the size.
     words = source.words(_words(room, lookup))
     at, size = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
-    # Position, which law comes next, an outcome found by hand, word, events.
+    # Position, which distribution comes next, an outcome found by hand, word, events.
     state = np.array([0, _GAP, -1, 0, 0], dtype=np.int64)
     laws = lookup.top, lookup.low, lookup.guide, lookup.begin, lookup.guides, lookup.shift
     while True:

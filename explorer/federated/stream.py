@@ -32,7 +32,7 @@ class Stream:
     ----------
     key : 32 bytes
     name : int, 0 to 2^96 - 1
-        Keys one stream apart from others of the same key (the cipher's nonce). One stream gives
+        Distinguishes a stream from others of the same key (the cipher's nonce). One stream gives
         256 GB; then it refuses.
     """
 

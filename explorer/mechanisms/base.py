@@ -311,7 +311,7 @@ class Mechanism(param.Parameterized, metaclass=Declared):
             release = clear.release(counts.made_up(), rng=0)
         else:
             return
-        # Made-up trips may end without regions that stand apart.
+        # Made-up trips may end without regions that are not adjacent.
         _ = Boxes((2, 2), 0, 0).root().halves().select(np.array([0, 3])).lower
         # What is said and saved of a release belongs to it.
         _ = release.density(), release.summary()
@@ -336,7 +336,7 @@ class Mechanism(param.Parameterized, metaclass=Declared):
 
     @classmethod
     def tunables(cls) -> list[str]:
-        """Names of the parameters besides epsilon, in the order of their declaration.
+        """Names of the parameters other than epsilon, in the order of their declaration.
 
         Returns
         -------

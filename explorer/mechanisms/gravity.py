@@ -175,7 +175,7 @@ class Gravity(Mechanism):
         return super().relevant() - unused.get(self.partition, {"box_cuts", "zones"})
 
     def warm_up(self, counts: Counts | None = None) -> None:
-        """Compile what several places need, besides what maps do."""
+        """Compile what several places need, in addition to what maps do."""
         super().warm_up(counts)
         what = 0 if counts is None else len(counts.domain.shape), repr(self.settings())
         if what[0] <= 2 or what in _WARM or not isinstance(counts, MadeUp):

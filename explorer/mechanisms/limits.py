@@ -12,7 +12,7 @@ from explorer.privacy.epsilon_range import EPSILON_RANGE, MAX_EPSILON, MIN_EPSIL
 from explorer.releases.units import to_epsilon
 
 MOST_PARTS = 2**24
-"""Parts of a domain that a mechanism publishes whatever lies in them."""
+"""Parts of a domain that a mechanism publishes whatever is in them."""
 
 MOST_RELEASED = 2**22
 """As many in a release of trips: its noise takes a hundred times as long as that of a preview."""

@@ -49,7 +49,7 @@ class Privlet(Mechanism):
         transcript = curator.transcript()
         value, precision = (np.empty(1 + counts.size, np.float64) for _ in range(2))
         value[0], value[1:] = counts.sum(), counts
-        # One cell takes the same part of every level's noise, wherever it lies.
+        # One cell takes the same part of every level's noise, wherever it is.
         cell = variance * float(haar.noise(np.array([[[0.0, 0], [1, 1]]]), (rows, cols))[0])
         precision[0], precision[1:] = 0.0, 1 / cell
         return Estimate(transcript, value, precision, haar_variance=variance)

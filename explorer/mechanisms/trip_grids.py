@@ -50,7 +50,7 @@ def eug_parts_corrected(
 ) -> float:
     """Parts a side of EUG with the border term of erratum 47, parameters as of `eug_parts`.
 
-    A box has a border of d - 1 dimensions, so that r^((d-1)/d) N / (c_0 m) records lie in the cells
+    A box has a border of d - 1 dimensions, so that r^((d-1)/d) N / (c_0 m) records are in the cells
     that it cuts, not r^(1/d) N / (c_0 m^(d-1)). With that and the noise sqrt(2 r m^d) / epsilon the
     mean error is least where m^((d+2)/2) = 2/d E2/E1 N epsilon / (sqrt 2 c_0), E1 the mean of
     r^(1/2) and E2 that of r^((d-1)/d): 2/3 and d / (2 d - 1) for r from 0 to 1.

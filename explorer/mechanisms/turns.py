@@ -65,7 +65,7 @@ def portion(worth: Floats, jump: int, due: int, k: int, ratio: float) -> Floats:
     jump : cuts made at once
     due : cuts that are made in public
     k : number of places
-    ratio : of the shares of draws k cuts apart
+    ratio : of the shares of draws separated by k cuts
     """
     levels = 1 + np.log2(np.maximum(worth, 1)) / (DOUBLINGS * k)
     levels = np.maximum(levels, due / k)

@@ -62,7 +62,7 @@ class Accounts:
 
     Parameters
     ----------
-    name : keys the preview noise of this pass apart from that of other passes
+    name : distinguishes the preview noise of this pass from that of other passes
     limit : the most that any path may spend, in units of 10^-12 epsilon
     under : the key of the node that the whole pass is in, for a pass of an inner curator
 

@@ -52,7 +52,7 @@ class Counts(Protocol):
 
 @runtime_checkable
 class Dense(Protocol):
-    """What some counts can do besides: say the count of every cell at once."""
+    """What some counts can also do: say the count of every cell at once."""
 
     def dense(self) -> Ints:
         """The count of every cell, an array of the domain's shape; not to be written to."""
@@ -60,7 +60,7 @@ class Dense(Protocol):
 
 @runtime_checkable
 class Sliced(Protocol):
-    """What some counts can do besides: say how even the slabs of a box are."""
+    """What some counts can also do: say how even the slabs of a box are."""
 
     def slab_costs(
         self, lower: Ints, upper: Ints, axis: int, owner: Ints, start: Ints, stop: Ints
@@ -86,7 +86,7 @@ class Sliced(Protocol):
 
 @runtime_checkable
 class Tabled(Protocol):
-    """What some counts have besides: tables of a map that answer any split cost."""
+    """What some counts also have: tables of a map that answer any split cost."""
 
     @property
     def tables(self) -> Tables:

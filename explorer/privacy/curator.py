@@ -105,9 +105,9 @@ class Curator(Passes):
         Proof. Add one record, in region j of a pass. Draws elsewhere do not see it. Every draw is
         scaled by the contribution bound k, so those on j's path change the log-probability of the
         output by at most 1/k of their cost: the outer ones by their sum, the inner ones of a pass
-        by its dearest path (by induction), inner passes by the sum of those; all is on j's account.
-        A user is at most k records, added one by one, in whichever regions: k times 1/k of the
-        dearest account. An inner bound k' < k would make that k/k': there is one bound for all.
+        by its most expensive path (by induction), inner passes by the sum of those; all is on j's
+        account. A user is at most k records, added one by one, in whichever regions: k times 1/k of
+        the largest account. An inner bound k' < k would make that k/k': there is one bound for all.
 
         Parameters
         ----------

@@ -40,7 +40,7 @@ try:
 except InputError as _fault:
     # Raised here, it would be a traceback even of --help: `check_settings` raises it later.
     MAX_EPSILON, _SETTING_FAULT = 10.0, _fault
-"""Epsilon above this is refused: e^10 = 22,000 promises nobody anything. A setting, see README."""
+"""Epsilon above this is refused: e^10 = 22,000 promises no one anything. A setting, see README."""
 
 EPSILON_RANGE = f"{MIN_EPSILON:f} to {MAX_EPSILON:g}"
 """What epsilon may be, in words for a sentence."""

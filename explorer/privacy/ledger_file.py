@@ -370,7 +370,7 @@ def _format_2(connection: sqlite3.Connection) -> tuple[list[Row], int]:
 
 def _take_over(connection: sqlite3.Connection, path: Path, old: list[Row], noted: int) -> None:
     """Write the rows of an older format anew, in their order and with their numbers."""
-    # What stood in the old tables is overwritten in the file.
+    # What was in the old tables is overwritten in the file.
     connection.execute("PRAGMA secure_delete = ON")
     for table in ("spends", "about"):
         connection.execute(f"DROP TABLE IF EXISTS {table}")

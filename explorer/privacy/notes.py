@@ -31,7 +31,7 @@ class Notes:
     measured, candidates : what was drawn, with the book that it belongs to
     ledger : rows as people read them
     outer : the notes of the curator that this one works inside, if any
-    outer_pass : number of the pass of that curator in which the region lies
+    outer_pass : number of the pass of that curator that the region is in
     """
 
     def __init__(self) -> None:
@@ -61,8 +61,8 @@ class Notes:
     def _enter_inside(self, row: LedgerRow, turn: tuple[int, ...]) -> None:
         """Share rows: the n-th measurements of a kind in the disjoint regions of one pass.
 
-        They cost the dearest of them. Regions of two passes may overlap, so `turn` holds the passes
-        on the way out besides n.
+        They cost as much as the most expensive one. Regions of two passes may overlap, so `turn`
+        holds the passes on the way out in addition to n.
         """
         name = row.stage, row.sensitivity, row.composition, turn
         place = self._inside.setdefault(name, len(self.ledger))

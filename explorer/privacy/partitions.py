@@ -3,7 +3,7 @@
 A region is cut across one axis into m slabs by m - 1 cuts (erratum 25: the text draws m points).
 A candidate set has its j-th cut within half a part of where equal parts would have it. Candidates
 follow from the region's name and their own number: public, the same on every data set, never from
-where records lie.
+where records are.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Offers:
         j += 1
         offset, room = (high - low)[cut_owner], (high - low - parts)[cut_owner]
         drawn = (j - 0.5 + _uniforms(keys[cut_owner], j, number)) * offset / parts[cut_owner]
-        # Less the cells that slabs before it need, a cut may lie at 0 .. L - m and never go back.
+        # Less the cells that slabs before it need, a cut may be at 0 .. L - m and never go back.
         slack = np.clip(np.floor(drawn).astype(np.int64) - j, 0, room)
         # One running maximum for all regions: each begins above all of those before it.
         above = (np.cumsum(high - low) - (high - low))[cut_owner]

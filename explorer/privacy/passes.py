@@ -131,7 +131,7 @@ class Passes:
         book.pay(regions.ids, paid, agree)
         self._notes.charges.append((book, stage, regions.ids, paid))
         self._pay_around(book.most - before, stage)
-        # Asked after paying: whoever measures while another thread closes is in its sum, or here.
+        # Asked after paying: what is paid while another thread closes is in its sum, or refused.
         if self._is_closed:
             raise BudgetExceeded(f"{stage}: this curator is closed; nothing was drawn")
         self._come_further(regions, paid)

@@ -29,7 +29,7 @@ MOST_NODES = 2**25
 """Nodes of one pass: about 4 gigabytes of accounts on a map."""
 _NO_SUCH = "there is no such region in this book"
 _SOON = 16
-"""Cells of a child at most when room is made for all that may come below."""
+"""Cells of a child at most when space is reserved for all that may come below."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +136,7 @@ class Regions:
         ----------
         parts : (n, d), (d,) or one number
             Number of parts along every axis, at least 1, cut down to the cells that there are.
-            The edges lie at `floor(i * cells / parts)`.
+            The edges are at `floor(i * cells / parts)`.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""How far each ledger of this account had come, kept apart from the ledgers.
+"""How far each ledger of this account had come, kept outside of the ledgers.
 
 An older copy of a ledger, or another file in its place, has fewer bookings than were made, and
 nothing in it tells. So the number of rows and the hash of the last are noted in the user's state

@@ -1,4 +1,4 @@
-"""Questions about a country: which areas lie in them, and which part of the maps of others."""
+"""Questions about a country: which areas are in them, and which part of the maps of others."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 SAME = 1e-9
-"""What may miss of an area, as a part of it, for it to lie wholly in a question: rounding of
+"""What may miss of an area, as a part of it, for it to be wholly in a question: rounding of
 borders that are projected or dissolved."""
 
 

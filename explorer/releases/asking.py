@@ -40,7 +40,7 @@ class Asked(Protocol):
 
     @property
     def inside(self) -> str:
-        """How counts lie inside leaves."""
+        """How counts are spread inside leaves."""
 
     @property
     def haar_variance(self) -> float | None:

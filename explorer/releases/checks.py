@@ -91,7 +91,7 @@ def children_tile(lower: Ints, upper: Ints, parent: Ints) -> bool:
 
     Notes
     -----
-    Volumes that add up do not suffice: one child may lie upon another while a cell is left out.
+    Volumes that add up do not suffice: one child may overlap another while a cell is left out.
     So every axis is measured by a ruler whose marks are at random. A box has the volume
     prod (R(upper) - R(lower)), and as polynomials in the marks R the volumes of the children add
     up to that of their parent only if the boxes do, corner by corner. Marks are drawn anew for

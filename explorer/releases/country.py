@@ -53,7 +53,7 @@ class CountryRelease:
         The public areas, their people and their lattice.
     tree : Tree
         Over the lowest areas in a row (`people.Row`): the areas that were counted; its leaves are
-        those in which a map lies.
+        those in which there is a map.
     unbiased : (nodes,) array
         Counts after least squares, before negative ones were moved.
     node : (nodes,) array
@@ -164,7 +164,7 @@ class CountryRelease:
             interval of the noise, `count` -+ 1.96 `sd`), unbiased, sd, geometry (upper
             areas have the outlines of theirs, simplified to `OUTLINE`). An area inside one whose
             map begins above it is answered from that map, by its share of cells: there
-            `unbiased` is `count`, and neither knows how unevenly records lie in the map's leaves.
+            `unbiased` is `count`, and neither knows how uneven records are in the map's leaves.
         """
         import geopandas
 

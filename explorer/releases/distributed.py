@@ -1,7 +1,7 @@
 """The release of a distributed protocol: a map like any other, and the rounds it came from.
 
 Everything in it is a sum that was released, or follows from such sums; it holds no place and no
-seed. What a simulation knows besides is the number of sums that did not fit their bits: it follows
+seed. What only a simulation knows is the number of sums that did not fit their bits: it follows
 from sums that were noisy before they wrapped round, so that it costs nothing.
 """
 
@@ -35,7 +35,7 @@ NOBODY = (
     "Every shard was refused, because fewer people answered than its noise needs, so there is "
     "nothing to release: ask more people, or expect more of them to drop out."
 )
-"""Of a run in which nobody was heard."""
+"""Of a run in which no one was heard."""
 
 _DECLARED = "people declared"
 """The fact of a release whose number of people was declared; files without it published theirs."""
@@ -109,7 +109,7 @@ class DistributedRelease(Release):
         )
 
     def replay(self, number: int) -> DistributedRelease:
-        """The map as it stood after a round; costs nothing.
+        """The map as it was after a round; costs nothing.
 
         Parameters
         ----------

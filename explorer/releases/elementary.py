@@ -28,7 +28,7 @@ _ROOT_HALF = 0x3FE6A09E667F3BCD
 _LN2 = 6.93147180369123816490e-01
 """The first 32 bits of ln 2, so that whole multiples are exact."""
 _LN2_REST = 1.90821492927058770002e-10
-_LEAST = -708.0  # below it lie numbers of fewer digits
+_LEAST = -708.0  # below it are numbers of fewer digits
 _A2, _A3, _A4, _A5, _A6, _A7, _A8, _A9, _A10, _A11, _A12, _A13 = (
     1.0 / math.factorial(n) for n in range(2, 14)
 )

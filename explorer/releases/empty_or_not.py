@@ -168,7 +168,7 @@ def _segment(low, high, halving, number):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, inline="always")
 def _where(low, high, n):  # type: ignore[no-untyped-def]
-    """Where the siblings from `low` up to `high` stand: one at its own place, more by their middle.
+    """Where the siblings from `low` up to `high` are: one at its own place, more by their middle.
 
     No two segments are halved at the same child.
     """

@@ -191,7 +191,7 @@ class Flows:
         return pd.concat(tables, ignore_index=True)
 
     def to_csv(self, path: str | Path) -> tuple[Path, Path]:
-        """Write the flows, and beside them the zones as NAME-locations.csv, as flow maps read them.
+        """Write the flows, and with them the zones as NAME-locations.csv, as flow maps read them.
 
         The columns are those of flowmap.blue: origin, dest, count (and half_width) in one table,
         id, name, lat, lon in the other. Files of these names are replaced without a question.
@@ -250,7 +250,7 @@ def flows(release: Release, zones: int, pair: Sequence[int] = (0, -1)) -> Flows:
 
     Notes
     -----
-    Counts of a leaf lie inside it as products over places, so a leaf of count c adds
+    Counts of a leaf are spread inside it as products over places, so a leaf of count c adds
     c s_o t_d to every flow, s_o the share of its chances in zone o of one place and t_d that in
     zone d of the other: one pass over the leaves, no walk for each box.
     """

@@ -36,7 +36,7 @@ class Estimate:
     facts : what the plan chose from noisy figures alone, by name ("height", "grid size", ...)
     tested : (n,) the released figure that decided about a node where that is no draw of its own,
         else NaN; None where there are none
-    maps : of all places, which say how counts lie inside leaves; None where there are none
+    maps : of all places, which say how counts are spread inside leaves; None where there are none
     """
 
     transcript: Transcript

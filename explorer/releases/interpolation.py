@@ -1,6 +1,6 @@
 """Inside leaves: a smooth density rebuilt from released neighbours, post-processing only.
 
-A leaf's count need not lie evenly inside it: where its neighbour to the north is fuller, its
+A leaf's count need not be spread evenly inside it: where its neighbour to the north is fuller, its
 northern half probably is too. On a pyramid of square blocks (sides of 1, 2, 4, ... cells) a block
 that is inside a single leaf, with mass d and with up, down, right, left the masses of the blocks
 next to it on the same level (its own mass at the edge of the map), has the slopes
@@ -64,7 +64,7 @@ def _padded(cells, **how):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _coarser(fine, owner):  # type: ignore[no-untyped-def]
-    """Of blocks of 2 x 2 their masses, and the leaf that all four quarters lie in, or -1."""
+    """Of blocks of 2 x 2 their masses, and the leaf that all four quarters are in, or -1."""
     side = fine.shape[0] // 2
     mass = np.empty((side, side), dtype=fine.dtype)
     common = np.empty((side, side), dtype=owner.dtype)

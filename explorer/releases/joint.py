@@ -140,7 +140,7 @@ def mean_costs(units: int, people: Sequence[int]) -> list[int]:
 
 
 def _inside(lower: Ints, upper: Ints) -> tuple[Ints, Ints]:
-    """Where each key is among those that lie on the grid, -1 for others; and those."""
+    """Where each key is among those on the grid, -1 for others; and those."""
     on_grid = np.flatnonzero((upper > lower).all(axis=1))
     place = np.full(len(lower), -1, dtype=np.int64)
     place[on_grid] = np.arange(len(on_grid))

@@ -13,7 +13,7 @@ _KINDS = {"distributed": ("explorer.releases.distributed", "DistributedRelease")
 
 
 def of_file(release: Any, about: Mapping[str, Any]) -> Any:
-    """The release itself, or what its file says it is besides; raises where that cannot be.
+    """The release itself, or the kind that its file says it is; raises where that cannot be.
 
     Parameters
     ----------

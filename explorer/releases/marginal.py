@@ -52,7 +52,7 @@ def marginal_density(
     tree : Tree
     shape : (d,) cells along every axis
     axes : k different axes, each 0 to d - 1
-    maps : of all places, where inside leaves counts lie; evenly without
+    maps : of all places, where counts are inside leaves; evenly without
 
     Returns
     -------
@@ -90,7 +90,7 @@ def _by_maps(tree: Tree, maps: PlaceMaps, shape: Sequence[int], axes: Sequence[i
 def _shadows(tree: Tree, axes: Sequence[int]) -> tuple[Ints, Ints, Floats]:
     """The boxes of all leaves on k axes, each once, `lower` and `upper` (n, k), and counts (n,).
 
-    Leaves that lie behind each other are added up: many share one shadow.
+    Leaves that are behind each other are added up: many share one shadow.
     """
     leaves = tree.leaves
     corners = np.hstack([tree.lower[leaves][:, axes], tree.upper[leaves][:, axes]])

@@ -47,7 +47,7 @@ def _descend(parent, depth):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def count_leaves(parent, below):  # type: ignore[no-untyped-def]
-    """Add up in `below`, zeros at first, how many leaves lie under every node.
+    """Add up in `below`, zeros at first, how many leaves are under every node.
 
     It may end behind the last node that has children: all after that are leaves.
     """

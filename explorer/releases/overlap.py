@@ -1,8 +1,8 @@
 """Which leaves a box holds whole and which it cuts, and what exact counts would say of it.
 
 A released answer errs for two reasons. The counts of leaves are noisy; and where a box cuts a leaf,
-people lie unevenly inside it. Giving the same partition its exact counts leaves the second reason
-alone. Only the nodes along the edges of a box are visited.
+people are spread unevenly inside it. Giving the same partition its exact counts leaves the second
+reason alone. Only the nodes along the edges of a box are visited.
 """
 
 from __future__ import annotations

@@ -3,10 +3,10 @@
 A noisy count y that is high buys its region finer counts, whose sum is noisier, so y weighs more in
 their average, and the region comes out too full: E[s(y) (y - N)] > 0 for a weight s that grows.
 
-For the two-sided geometric law P(k) = (1 - q) / (1 + q) q^|k| the expected pull has an unbiased
-estimate in y alone: the transform of k P(k) is that of a central difference times the square of
-P's, so E[s(y) (y - N)] = c E[f(y + 1) - f(y - 1)] with c = q / (1 - q)^2 and f, s smoothed by P.
-(Our own; figures in notebooks/design/2026-11-25-adaptive-grids-without-bias.md.)
+For the two-sided geometric distribution P(k) = (1 - q) / (1 + q) q^|k| the expected pull has an
+unbiased estimate in y alone: the transform of k P(k) is that of a central difference times the
+square of P's, so E[s(y) (y - N)] = c E[f(y + 1) - f(y - 1)] with c = q / (1 - q)^2 and f, s
+smoothed by P. (Our own; figures in notebooks/design/2026-11-25-adaptive-grids-without-bias.md.)
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from explorer.releases.transcript import Floats
 
 
 def ratio_of(variance: float) -> float:
-    """The q of the two-sided geometric law of this variance, 2 q / (1 - q)^2; 0 for none."""
+    """The q of a two-sided geometric distribution of this variance, 2 q / (1 - q)^2; 0 for none."""
     if variance <= 0.0:
         return 0.0
     # 1 - q first: for wide noise q itself is 1 to many places.
@@ -49,7 +49,7 @@ def without_own_pull(draws: Floats, thresholds: Ints, weights: Floats, variance:
 def _move(draws, thresholds, weights, q, moved):  # type: ignore[no-untyped-def]
     """Add up the steps of the weight, each as far as the noise reaches: q^|t - y| falls to 0."""
     log_q = np.log(q) if q > 0.0 else -np.inf
-    # c times (1 - q) / (1 + q): a step smoothed by the law rises by the law's own probabilities.
+    # c times (1 - q) / (1 + q): a step smoothed by P rises by P's own probabilities.
     scale = q / ((1.0 - q) * (1.0 + q))
     far = -40.0 / log_q
     for i in range(len(draws)):

@@ -1,4 +1,4 @@
-"""Maps of the places of trips: where inside a leaf of several places its count lies.
+"""Maps of the places of trips: where inside a leaf of several places its count is.
 
 A leaf of trips says how many; the places' own private maps say where. Inside a leaf the count of a
 cell is taken to be in proportion to A_1 A_2 .. A_k, the chances of the k places there: the gravity
@@ -225,7 +225,7 @@ def mass(flat, start, rows, cols, r0, c0, r1, c1):  # type: ignore[no-untyped-de
 
 @njit(cache=True, nogil=True)
 def parts_by_maps(boxes, m, lower, upper, leaves, chances):  # type: ignore[no-untyped-def]
-    """The parts of the chances of leaves that lie in box m, which touches them; see `Chances`."""
+    """The parts of the chances of leaves inside box m, which touches them; see `Chances`."""
     flat, start, shapes, whole = chances
     parts = np.ones(len(leaves))
     for place in range(len(start)):

@@ -17,15 +17,15 @@ Floats = NDArray[np.float64]
 
 
 def place_counts(release: Release, place: int, within: Floats | None = None) -> Floats:
-    """Private count per cell of one place, of the records whose other places lie in a box.
+    """Private count per cell of one place, of the records whose other places are in a box.
 
     Parameters
     ----------
     release : over k places, 2 k axes
     place : 0 to k - 1
     within : (2, 2 k) lower and upper in cells, fractions allowed, optional
-        Where the other places are to lie; what it says of this place itself does not count.
-        Without it they may lie anywhere.
+        Where the other places are to be; what it says of this place itself does not count.
+        Without it they may be anywhere.
 
     Returns
     -------
@@ -64,7 +64,7 @@ def _own(release: Release, place: int) -> slice:
 def _share_of_others(
     release: Release, place: int, lower: Ints, upper: Ints, within: Floats
 ) -> Floats:
-    """The part of every leaf's count whose other places lie in ``within``, (leaves,)."""
+    """The part of every leaf's count whose other places are in ``within``, (leaves,)."""
     share, maps = np.ones(len(lower)), release.maps_inside
     for other in range(lower.shape[1] // 2):
         if other == place:
@@ -79,13 +79,13 @@ def _share_of_others(
             table = maps.places[other].table
             inside = rectangle_sums(table, np.stack([first, last], axis=1))
             part = np.maximum(inside, 0.0) / box_sums(table, low, high)
-        # Leaves that lie inside whole are so exactly.
+        # Leaves that are wholly inside are so exactly.
         share *= np.where(np.all((first == low) & (last == high), axis=1), 1.0, part)
     return share
 
 
 def _painted(low: Ints, high: Ints, density: Floats, rows: int, cols: int) -> Floats:
-    """Boxes that may lie on top of each other, each of an even density, added up per cell."""
+    """Boxes that may overlap, each of an even density, added up per cell."""
     wide = cols + 1
     steps = np.zeros((rows + 1) * wide)
     for row, col, sign in ((low, low, 1), (low, high, -1), (high, low, -1), (high, high, 1)):
@@ -99,7 +99,7 @@ def _painted(low: Ints, high: Ints, density: Floats, rows: int, cols: int) -> Fl
 class Branch:
     """The parts that the cuts on the way to one combination of cells made, on the maps of places.
 
-    Leaves of several places lie on top of each other on a map; those of one branch do not.
+    Leaves of several places overlap on a map; those of one branch do not.
 
     Attributes
     ----------

@@ -49,7 +49,7 @@ class Questions(_Asked):
             Numbers are metres of the grid's CRS, or cells (x along columns, y along rows) when the
             grid has none. Polygons of shapely, a GeoSeries, a GeoDataFrame or a file of them are
             asked as they are, of one map. Cells that are cut through count by area; what is
-            outside the grid is 0, with an `OutsideWarning` for polygons that lie there whole. Of
+            outside the grid is 0, with an `OutsideWarning` for polygons that are wholly there. Of
             several places (n, k, 4), NaN for anywhere, or a mapping from places to frames.
         crs : int, str or CRS, optional
             Of numbers and geometries that have none of their own, such as 4326 for west, south,
@@ -89,7 +89,7 @@ class Questions(_Asked):
         return Answers(value, np.sqrt(np.maximum(variance, 0.0)), self.sd_exact, rows)
 
     def share(self, rectangles: ArrayLike) -> Answers:
-        """Shares of all records that lie in boxes, 0 to 1 but for noise.
+        """Shares of all records in boxes, 0 to 1 but for noise.
 
         What answers say where users are protected: a user's records are bounded, so that counts
         are none of trips or visits, and how many there are has no bounded sensitivity. `people`
@@ -132,7 +132,7 @@ class Questions(_Asked):
 
         Returns
         -------
-        (n,) private counts of records that are there with this place, wherever their others lie
+        (n,) private counts of records that are there with this place, wherever their others are
 
         Raises
         ------
@@ -214,7 +214,7 @@ class Questions(_Asked):
 
     @property
     def maps_inside(self) -> PlaceMaps | None:
-        """The maps by which counts lie inside leaves; None where they do otherwise."""
+        """The maps by which counts are spread inside leaves; None where they are otherwise."""
         if self.inside == "maps" and self.maps is None:
             raise InputError("This release has no maps of its places: spread it uniform.")
         return self.maps if self.inside == "maps" else None

@@ -22,7 +22,7 @@ class Sampled:
     """Synthetic points of a release; see `Release`."""
 
     def sample(self, n: int, rng: Any = None) -> geopandas.GeoDataFrame:
-        """Synthetic points that lie as the released counts do: post-processing, it costs nothing.
+        """Synthetic points, spread as the released counts are: post-processing, it costs nothing.
 
         No one's place is among them: a leaf is drawn in proportion to its count (never one that
         noise made negative), and in it a place, evenly or by the interpolated density.

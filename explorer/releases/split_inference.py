@@ -25,7 +25,7 @@ import numpy as np
 from numba import njit
 
 SPIKE = 0.25
-"""Prior probability that all of a node lies on one side, for each side where rho = 1/2."""
+"""Prior probability that all of a node is on one side, for each side where rho = 1/2."""
 
 _ROOT_2 = math.sqrt(2.0)
 _PHI_0 = 1.0 / math.sqrt(2.0 * math.pi)

@@ -29,7 +29,7 @@ PRIOR = np.array([0.5, 0.35, 0.15])
 """beta before any leaf was looked at; worth `RIDGE` leaves."""
 RIDGE = 30.0
 OUTWARDS = np.array([0, 1, 3, 7])
-"""How many of its own sides the windows stand out from a leaf."""
+"""How many of its own sides the windows extend beyond a leaf."""
 OWN = 0.6
 """A class whose own part is larger is not shrunk at all."""
 SPARSE = 0.75

@@ -149,7 +149,7 @@ class Tree:
         Parameters
         ----------
         boxes : (m, 2, d) lower and upper in cells, fractions allowed
-        maps : of all nodes, where inside leaves counts lie; evenly without
+        maps : of all nodes, where counts are inside leaves; evenly without
 
         Notes
         -----

@@ -31,21 +31,21 @@ from numba import njit
 from explorer.releases.elementary import exp, log
 
 ALONE = 0.15
-"""Prior probability that all of a node lies in one of two parts, for each of them; upwards."""
+"""Prior probability that all of a node is in one of two parts, for each of them; upwards."""
 ALONE_BELOW = 0.25
 """The same on the way down, where the node is known not to be empty."""
 
 ROOM = 128
 """Pairs that are worked on at once."""
 Z1, V1, L1, Z2, V2, L2, T, _A, _B, _C, _D, _E = range(0, 12 * ROOM, ROOM)
-"""Where the rows of a work array begin: what is known of both parts, a total, and room."""
+"""Where the rows of a work array begin: what is known of both parts, a total, and working space."""
 WORK = 12 * ROOM
 """Numbers in a work array. One array with rows at known places: no compiler fears overlaps."""
 
 _CERTAIN = 8.0  # standard deviations above 0
 _CERTAIN_2 = _CERTAIN * _CERTAIN
 NEVER = -1e4
-"""The least log-likelihood of "empty" that is told apart."""
+"""The least log-likelihood of "empty" that is distinguished."""
 _SURE = -80.0  # log-likelihood of "empty" below which nothing else makes up for it
 _DENSITY = 1.0 / math.sqrt(2.0 * math.pi)
 _LEAST = 1e-12  # of a probability
@@ -84,7 +84,7 @@ def phi(x):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _look_up(work, row, n):  # type: ignore[no-untyped-def]
-    """Turn a row of x into Phi(x). Apart from other steps: what finds a place is done singly."""
+    """Turn a row of x into Phi(x). Separate from other steps: what finds a place is done singly."""
     for j in range(row, row + n):
         work[j] = phi(work[j])
 

@@ -149,7 +149,7 @@ def try_case(
     rng: np.random.Generator | None = None,
     files: bool = False,
 ) -> Finding:
-    """Replay a case on all its neighbours, and on strangers.
+    """Replay a case on all its neighbours, and on unrelated data sets.
 
     Parameters
     ----------

@@ -118,7 +118,7 @@ class Jump(NamedTuple):
 
 @cache
 def jumps(code: CodeType) -> dict[int, Jump]:
-    """Where each conditional jump of a function stands, and where it goes on if it does not jump.
+    """Where each conditional jump of a function is, and where it goes on if it does not jump.
 
     Which exception flies is no branch of the rule.
     """
@@ -219,7 +219,7 @@ class Watch:
 
 
 def counted(covered: Seen) -> list[tuple[str, int, int, list[str]]]:
-    """For each watched file: branches taken, branches there are, and where those missing stand."""
+    """For each watched file: branches taken, branches there are, and where those missing are."""
     table = []
     for file in FILES:
         every = branches_of(file)

@@ -1,7 +1,7 @@
 """What an audit tries: data sets, their neighbours, settings of a mechanism, epsilons.
 
 Everything is drawn through a `Chooser`, so a seed can drive it or a property-based test that
-shrinks what it finds. Half of the data sets are directed: a total, or the count of a region, lies
+shrinks what it finds. Half of the data sets are directed: a total, or the count of a region, is
 where a decision of the mechanism would turn if it looked at exact counts.
 """
 
@@ -55,7 +55,7 @@ class Auditable(Protocol):
     key: str
 
     def tunables(self) -> list[str]:
-        """Names of the parameters besides epsilon."""
+        """Names of the parameters other than epsilon."""
         ...
 
 
@@ -243,7 +243,7 @@ def _change(counts: Ints, bound: int, adds: bool, choose: Chooser) -> Ints:
     occupied = np.argwhere(counts)
     where = np.argwhere(counts >= 0) if adds or len(occupied) == 0 else occupied
     adds = adds or len(occupied) == 0
-    # The fullest cell as often as any other: directed counts lie there.
+    # The fullest cell as often as any other: directed counts are there.
     fullest = np.unravel_index(np.argmax(counts), counts.shape)
     cell: tuple[Any, ...] = fullest
     for record in range(choose.whole(1, bound)):

@@ -38,7 +38,7 @@ def decay(units: int, sensitivity: int) -> float:
 def decision(value: int, threshold: int, a: float, passed: bool) -> tuple[int, float]:
     """Log-probability of `value + Z > threshold` (or not) as k a + rest; returns (k, rest).
 
-    The whole number apart from the rest keeps differences of two of them exact far out.
+    Returning the whole number separately keeps differences of two of them exact far out.
     """
     # P(x + Z <= t) = P(Z <= t - x) = P(Z > x - t - 1), the distribution being even.
     gap = threshold - value if passed else value - threshold - 1

@@ -24,7 +24,7 @@ EPSILONS = (0.05, 0.1, 1.0)
 BOUNDS = (1, 3, 8)
 CELLS, PERSON = 256, 77
 PEOPLE = (2.0, 12.0)
-"""Between so many records, over epsilon and times the bound, the costliest number lies."""
+"""Between so many records, over epsilon and times the bound, the costliest number is."""
 _MOST_OF_IT = {"structure_share": 0.95}  # so that a release comes near the proof's bound, too
 
 

@@ -122,7 +122,7 @@ class Chosen(PreviewNoise):
     ----------
     seed : whole number
     style : {"still", "up", "down", "wild"}
-        Counts get no noise (then every figure that moves takes its full toll), noise above zero,
+        Counts get no noise (then every figure that moves costs the whole loss), noise above zero,
         below zero, or any; selections and decisions are tosses of a fair coin.
     """
 

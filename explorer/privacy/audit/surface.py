@@ -1,6 +1,6 @@
 """All that leaves with a release: what an audit compares between two data sets.
 
-Nothing is taken on trust: fields, whatever hangs on an object besides (``__dict__``, ``__slots__``,
+Nothing is taken on trust: fields, whatever else an object has (``__dict__``, ``__slots__``,
 kept results of cached properties), every property, what is answered, said and pickled, and every
 byte of every file that it writes.
 """

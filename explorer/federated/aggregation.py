@@ -211,11 +211,11 @@ class Masks:
 
     Attributes
     ----------
-    own : person and key of the mask that is hers alone
+    self_masks : person and key of the mask that is hers alone
     pairs : persons i < j and key: added to the vector of i, taken from that of j
     """
 
-    own: list[tuple[int, bytes]]
+    self_masks: list[tuple[int, bytes]]
     pairs: list[tuple[int, int, bytes]]
 
     @classmethod
@@ -273,7 +273,7 @@ def _summed(
         sent = np.zeros((len(survivors), end - begin), dtype=word)
         for part in (counts, noise):
             _place(sent, rows, part.person, part.index, part.value, begin)
-        for i, key in masks.own:
+        for i, key in masks.self_masks:
             sent[row[i]] += mask(key, begin, end, word)
         for i, j, key in masks.pairs:
             pair_mask = mask(key, begin, end, word)
@@ -285,7 +285,7 @@ def _summed(
         masked_sum[begin:end] = added & word.type(modulus)
         if watched is not None:
             masked[begin:end] = sent[row[watched]] & word.type(modulus)
-        for _, key in rebuilt_masks.own:
+        for _, key in rebuilt_masks.self_masks:
             added -= mask(key, begin, end, word)
         for i, _, key in rebuilt_masks.pairs:
             pair_mask = mask(key, begin, end, word)

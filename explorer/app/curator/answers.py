@@ -62,8 +62,8 @@ class BoxAnswers(PrivateAnswers):
 
     def shown_difference(self, decimals: int = 0) -> Floats:
         """The difference of both answers as they are written, so that a reader's sum comes out."""
-        found: Floats = np.round(self.private, decimals) - np.round(self.true, decimals)
-        return np.round(found, decimals)
+        difference: Floats = np.round(self.private, decimals) - np.round(self.true, decimals)
+        return np.round(difference, decimals)
 
     def shown_causes(self, decimals: int = 0) -> tuple[Floats, ...]:
         """Noise, uneven spread and, under a bound, clipping: they add up to the difference."""
@@ -135,12 +135,12 @@ def counted_in(counts: Any, boxes: Any) -> Floats | None:
 
 
 def _spread_of(
-    release: Release, matrix: FrequencyMatrix, asked: Any
+    release: Release, matrix: FrequencyMatrix, queries: Any
 ) -> tuple[Floats, NDArray[np.int64]]:
     """What the partition would answer with exact counts, and how many leaves are touched."""
-    if isinstance(asked, Shapes):
-        return spread_in_polygons(matrix, release, asked)
-    cells = release.grid.to_cells(asked)
+    if isinstance(queries, Shapes):
+        return spread_in_polygons(matrix, release, queries)
+    cells = release.grid.to_cells(queries)
     spread, inside, cut = spread_exactly(release.tree, matrix.sums, cells)
     return spread, inside + cut
 
@@ -155,14 +155,14 @@ def answers_csv(answers: pd.DataFrame) -> str:
     Names that a spreadsheet would run as a formula get an apostrophe.
     """
     frame = answers.reset_index().rename(columns=EXACT_NAMES)
-    frame["box"] = [no_formula(each) for each in frame["box"]]
+    frame["box"] = [no_formula(name) for name in frame["box"]]
     return frame.to_csv(index=False)
 
 
 def median_error(answers: BoxAnswers) -> float:
     """Median of the boxes' absolute relative errors in percent; NaN without any."""
-    known = np.abs(answers.relative[np.isfinite(answers.relative)])
-    return float(np.median(known)) if known.size else float("nan")
+    errors = np.abs(answers.relative[np.isfinite(answers.relative)])
+    return float(np.median(errors)) if errors.size else float("nan")
 
 
 TRUE = Column("true", lambda answers: answers.true.round(), 78, exact=True)
@@ -223,8 +223,8 @@ def under_bound(columns: Sequence[Column]) -> tuple[Column, ...]:
     if any(column.values is bars for column in columns):
         wider = _CLIPPED.width - CAUSES.width
         return tuple(
-            replace(_CLIPPED, width=each.width + wider) if each.values is bars else each
-            for each in columns
+            replace(_CLIPPED, width=column.width + wider) if column.values is bars else column
+            for column in columns
         )
     return columns[0], _COUNTED, *columns[1:]
 

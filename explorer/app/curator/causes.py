@@ -50,41 +50,41 @@ class Causes:
     sentence: str
 
 
-def find_causes(asked: Question) -> Causes:
+def find_causes(question: Question) -> Causes:
     """Separate the two causes for every box, and sort the leaves that selected boxes touch."""
-    screen, answers = asked.screen, asked.screen.answers
+    screen, answers = question.screen, question.screen.answers
     release, tree = screen.release, screen.release.tree
     if answers.spread is None:
         split = error_split(screen.data.matrix, release, screen.boxes)
         answers = replace(answers, spread=answers.private - split.noise)
-    said, found = [], [np.zeros(0, dtype=np.int64)]
-    rows = [row for row in asked.selected if row < len(screen.boxes)]
+    sentences, cut_nodes = [], [np.zeros(0, dtype=np.int64)]
+    rows = [row for row in question.selected if row < len(screen.boxes)]
     for row in rows:
         inside, cut = _cut(release, screen.boxes, row)
-        found.append(cut)
+        cut_nodes.append(cut)
         bounded = answers.counted is not None
-        said.append(_sentence(asked.names[row], inside, len(cut), bounded))
-    nodes = np.unique(np.concatenate(found))
+        sentences.append(_sentence(question.names[row], inside, len(cut), bounded))
+    nodes = np.unique(np.concatenate(cut_nodes))
     if len(nodes) > MOST_BOXES:
         size = np.prod(tree.upper[nodes] - tree.lower[nodes], axis=1)
         nodes = nodes[np.argsort(-size, kind="stable")[:MOST_BOXES]]
-        said.append(f"Only the {MOST_BOXES:,} largest are marked.")
+        sentences.append(f"Only the {MOST_BOXES:,} largest are marked.")
     if len(rows) > _MOST_SAID:
-        said[_MOST_SAID : len(rows)] = [f"The other {len(rows) - _MOST_SAID} are marked too."]
+        sentences[_MOST_SAID : len(rows)] = [f"The other {len(rows) - _MOST_SAID} are marked too."]
     boxes = release.grid.from_cells(np.stack([tree.lower[nodes], tree.upper[nodes]], axis=1))
-    return Causes(screen, answers, boxes, " ".join(said))
+    return Causes(screen, answers, boxes, " ".join(sentences))
 
 
-def _cut(release: Release, asked: Queries, row: int) -> tuple[int, NDArray[np.int64]]:
+def _cut(release: Release, queries: Queries, row: int) -> tuple[int, NDArray[np.int64]]:
     """How many leaves a row holds whole, and which it cuts."""
-    if isinstance(asked, RangeQueries):
-        shape = asked.shapes[row]
+    if isinstance(queries, RangeQueries):
+        shape = queries.shapes[row]
         if shape is not None:
             leaves, parts = next(leaf_weights(release, Shapes(np.array([shape]), None)))
             whole = parts >= 1
             return int(whole.sum()), leaves[~whole]
-        asked = asked.boxes
-    return cut_leaves(release.tree, release.grid.to_cells(asked[row])[0])
+        queries = queries.boxes
+    return cut_leaves(release.tree, release.grid.to_cells(queries[row])[0])
 
 
 def _sentence(name: str, inside: int, cut: int, bounded: bool) -> str:
@@ -103,7 +103,7 @@ class CausesFinder:
     ----------
     ask : what to look at now; None while there is nothing
     mark : draws leaves (k, 4) on the maps
-    known : takes a screen and its answers once their causes are separated
+    on_answers : takes a screen and its answers once their causes are separated
     failed : shows a sentence
     """
 
@@ -111,10 +111,10 @@ class CausesFinder:
         self,
         ask: Callable[[], Question | None],
         mark: Callable[[Floats], None],
-        known: Callable[[Screen, BoxAnswers], None],
+        on_answers: Callable[[Screen, BoxAnswers], None],
         failed: Callable[[str], None],
     ) -> None:
-        self._ask, self._mark, self._known = ask, mark, known
+        self._ask, self._mark, self._known = ask, mark, on_answers
         self._marked = False
         self._last: Causes | None = None
         self._hint = words("leaf")["Cut leaves"]
@@ -136,33 +136,33 @@ class CausesFinder:
 
     def follow(self) -> None:
         """The picture, the boxes or the selected rows have changed."""
-        asked = self._ask()
-        if asked is None:
+        question = self._ask()
+        if question is None:
             return
-        if asked.selected or self._marked or asked.screen.answers.spread is None:
-            self._wanted = asked
+        if question.selected or self._marked or question.screen.answers.spread is None:
+            self._wanted = question
             self.job.ask()
 
     def _take(self) -> Question:
         # Boxes that are being dragged have no screen: what was wanted before is found and dropped.
-        asked = self._ask() or self._wanted
-        if asked is None:
+        question = self._ask() or self._wanted
+        if question is None:
             raise InputError("The city is still being read: wait a moment.")
-        return asked
+        return question
 
-    def _publish(self, found: Causes) -> None:
-        asked = self._ask()
+    def _publish(self, causes: Causes) -> None:
+        question = self._ask()
         # Something newer is on its way; what belongs to another picture would be wrong on this.
-        if asked is not None and asked.screen.release is found.screen.release:
-            self._show(found, asked)
+        if question is not None and question.screen.release is causes.screen.release:
+            self._show(causes, question)
 
-    def _show(self, found: Causes, asked: Question) -> None:
-        self._last = found
-        self._mark(found.cut)
-        self._marked = bool(len(found.cut))
-        self._say(found.sentence)
-        if asked.screen.boxes is found.screen.boxes and asked.screen.answers.spread is None:
-            self._known(found.screen, found.answers)
+    def _show(self, causes: Causes, question: Question) -> None:
+        self._last = causes
+        self._mark(causes.cut)
+        self._marked = bool(len(causes.cut))
+        self._say(causes.sentence)
+        if question.screen.boxes is causes.screen.boxes and question.screen.answers.spread is None:
+            self._known(causes.screen, causes.answers)
 
     def _say(self, sentence: str) -> None:
         text = html.escape(sentence or self._hint)

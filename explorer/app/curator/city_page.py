@@ -23,8 +23,8 @@ class CityPage(DrawnPage):
             true, (private,) = read_cell(self.parts.known(), [self.release], x, y)
         except InputError:
             return "", ""
-        shown = f"{true:,} in this cell" if self.parts.truth else ""
-        return shown, f"{private:,.2f} in this cell"
+        true_text = f"{true:,} in this cell" if self.parts.truth else ""
+        return true_text, f"{private:,.2f} in this cell"
 
     def recount(self, data: CityData) -> None:
         """Other cells of the same extent."""

@@ -74,11 +74,11 @@ class ComparingPanel(ExplainPanel[Any]):
         """The mechanism of a screen, with its settings."""
 
     @abstractmethod
-    def sentence(self, found: Any) -> str:
+    def sentence(self, comparison: Any) -> str:
         """What was found, in words: plain text."""
 
     @abstractmethod
-    def table(self, found: Any) -> str:
+    def table(self, comparison: Any) -> str:
         """What was found, as HTML."""
 
     def show(self, screen: Any) -> None:
@@ -97,7 +97,7 @@ class ComparingPanel(ExplainPanel[Any]):
     def _question(self, screen: Any) -> Any:
         return screen
 
-    def _show(self, found: Any) -> None:
+    def _show(self, comparison: Any) -> None:
         """Nothing is found but by the button."""
 
     def _start(self, _event: Any = None) -> None:
@@ -105,8 +105,8 @@ class ComparingPanel(ExplainPanel[Any]):
         if screen is not None:
             self.work.ask(Order(screen.data, self.chosen(screen), screen.key[:2]))
 
-    def _done(self, found: Any) -> None:
-        self.found = found
+    def _done(self, comparison: Any) -> None:
+        self.found = comparison
         self._write()
 
     def _progressed(self) -> None:
@@ -121,12 +121,12 @@ class ComparingPanel(ExplainPanel[Any]):
 
     def _write(self) -> None:
         self._progressed()
-        found, screen = self.found, self._screen
-        if found is None:
+        comparison, screen = self.found, self._screen
+        if comparison is None:
             return
-        said = self.sentence(found)
-        if screen is not None and found.order.key != screen.key[:2]:
-            said = f"{said} The settings have changed since: compare again for the present ones."
-        put(self._said, f'<p class="summary" role="status">{html.escape(said)}</p>')
-        put(self._table, self.table(found))
+        text = self.sentence(comparison)
+        if screen is not None and comparison.order.key != screen.key[:2]:
+            text = f"{text} The settings have changed since: compare again for the present ones."
+        put(self._said, f'<p class="summary" role="status">{html.escape(text)}</p>')
+        put(self._table, self.table(comparison))
         self.go.label = "Compare again"

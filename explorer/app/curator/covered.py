@@ -48,12 +48,12 @@ class CoveredMaps(Maps):
             painted = () if self._shown is None else self._shown.painted
             self._cover_by("", *painted)
 
-    def _cover_by(self, said: str, *painted: Any) -> None:
-        before, self._cover = bool(self._cover), said
+    def _cover_by(self, heading: str, *painted: Any) -> None:
+        before, self._cover = bool(self._cover), heading
         if painted:
             self.draw(*painted)
         if self._shown is not None:
             self.caption(self._shown)
-        if before != bool(said):
+        if before != bool(heading):
             self.on_cover()
         self.push()

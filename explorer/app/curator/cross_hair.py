@@ -72,7 +72,7 @@ class CrossHair:
 
     def _switch(self) -> None:
         for view, tool in zip(self._maps.views, self._tools, strict=True):
-            others = [each for each in view.figure.tools if each is not tool]
+            others = [other for other in view.figure.tools if other is not tool]
             view.figure.tools = [*others, tool] if self.on else others
         self.pointer.switch(self.on)
         if not self.on:
@@ -94,7 +94,7 @@ class CrossHair:
             self._maps.read(None)
             return
         try:
-            x, y = (finite(each, "A place") for each in self._place)
+            x, y = (finite(coordinate, "A place") for coordinate in self._place)
         except InputError:
             return
         self._maps.read(self._ask(x, y))
@@ -118,10 +118,10 @@ def read_cell(data: Any, releases: Sequence[Any], x: float, y: float) -> tuple[i
         For a place outside the grid.
     """
     grid = data.grid
-    found = cell_at(grid, x, y)
-    if found is None:
+    index = cell_at(grid, x, y)
+    if index is None:
         raise InputError("This place lies outside the map.")
-    row, column = found
+    row, column = index
     cell = np.array([[[row, column], [row + 1, column + 1]]], dtype=float)
     box = grid.from_cells(cell)
     private = [float(release.answer(box).value[0]) for release in releases]

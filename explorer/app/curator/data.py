@@ -119,8 +119,8 @@ def load_city(key: str, side: int, bound: int = 0) -> CityData:
             heat = _HEATS.get(key, partial(heat_of, placed, matrix.grid))
             data = prepared(city.title, points, matrix, heat)
         data.city = (key, side, bound)
-        data.base_maps, said = base_maps_on(key, (data.grid,))
-        data.notes += said
+        data.base_maps, notes = base_maps_on(key, (data.grid,))
+        data.notes += notes
         return data
 
     bound = bound if city.has_users else 0
@@ -153,14 +153,14 @@ def own_city(matrix: FrequencyMatrix, title: str = "your own counts") -> CityDat
     return CityData(safe_text(title), matrix)
 
 
-def counted(own: OwnPoints[Points], place: tuple[str, int, int]) -> CityData:
+def counted(own_data: OwnPoints[Points], place: tuple[str, int, int]) -> CityData:
     """Points of one's own on a grid of the extent that was declared for them."""
     key, side, bound = place
-    bound = bound if own.points.user is not None else 0
-    grid = own.grid(side)
-    matrix, placed = own.points.place_on(grid, bound or None)
-    data = prepared(own.title, own.points, matrix, heat_of(placed, matrix.grid))
-    few = own.points.few_inside(matrix)
+    bound = bound if own_data.points.user is not None else 0
+    grid = own_data.grid(side)
+    matrix, placed = own_data.points.place_on(grid, bound or None)
+    data = prepared(own_data.title, own_data.points, matrix, heat_of(placed, matrix.grid))
+    few = own_data.points.few_inside(matrix)
     data.notes += () if few is None else (few,)
     data.city = (key, side, bound)
     return data

@@ -189,8 +189,8 @@ class Drawer:
     def say_counted(self, data: Any) -> None:
         """Say how many of all records the bound keeps."""
         text = counted_of_all(data.matrix, self.RECORD) if self._parts.truth else ""
-        said = html.escape(text)
-        put(self.counted, f'<p class="quiet">{said}</p>' if said else "")
+        escaped = html.escape(text)
+        put(self.counted, f'<p class="quiet">{escaped}</p>' if escaped else "")
 
     def base_map(self) -> Any:
         """The switch of coast, roads and names; it is there where they are."""
@@ -240,4 +240,6 @@ def said_choice(state: Any, name: str) -> str:
     declared, value = state.param[name], getattr(state, name)
     if isinstance(declared, param.Boolean):
         return str(declared.label).lower() if value else ""
-    return next((str(title) for title, each in declared.get_range().items() if each == value), "")
+    return next(
+        (str(title) for title, option in declared.get_range().items() if option == value), ""
+    )

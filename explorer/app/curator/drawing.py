@@ -177,15 +177,15 @@ class Drawing:
                 "each record."
             )
             return
-        made = self._parts.state.instance()
+        mechanism = self._parts.state.instance()
         try:
-            kept = self.drawn is not None
-            seen = getattr(self._computed, "release", None)
-            leaves = getattr(seen, "n_leaves", None)
+            drawn_before = self.drawn is not None
+            release = getattr(self._computed, "release", None)
+            leaves = getattr(release, "n_leaves", None)
             price = price_of(
-                *(self.ledger(), self._data.matrix, made),
+                *(self.ledger(), self._data.matrix, mechanism),
                 protects=self.protects(self._data.matrix),
-                kept=kept,
+                kept=drawn_before,
                 leaves=leaves,
                 users=self._data.has_users,
             )
@@ -209,9 +209,9 @@ class Drawing:
         """
         if token in self._confirmed:
             return
-        asked = self._pressed
+        pressed = self._pressed
         self.forget()
-        if asked is None or (asked.token, asked.wanted) != (token, self._wanted()):
+        if pressed is None or (pressed.token, pressed.wanted) != (token, self._wanted()):
             self._parts.refuse(
                 "What would be drawn has changed since its price was said, so nothing was drawn: "
                 "ask for the price again."
@@ -307,19 +307,19 @@ class Drawing:
             return []
         try:
             ledger = self.ledger()
-            found = waiting(ledger, self._data.matrix)
+            releases = waiting(ledger, self._data.matrix)
         except InputError:
             return []
-        shown = "" if self._kept is None else self._kept.token
+        shown_token = "" if self._kept is None else self._kept.token
         where = ledger.path
         elsewhere = {
             key[1] for key, page in _ON_A_PAGE.items() if page is not self and key[0] == where
         }
         # One that this page has asked for too is its own, whichever page drew it.
         return [
-            entry
-            for entry in found
-            if entry.token != shown and entry.token not in elsewhere - self._confirmed
+            release
+            for release in releases
+            if release.token != shown_token and release.token not in elsewhere - self._confirmed
         ]
 
     def saved_before(self, token: str) -> io.BytesIO:
@@ -394,10 +394,10 @@ class Drawing:
             return job
         # The drawn release is shown with the settings it was drawn with; no change of settings may
         # cause a second draw.
-        kept, screen = self._kept.job, self._kept.screen
-        if self._computed is not None and self._computed.key == kept.key:
+        drawn_job, screen = self._kept.job, self._kept.screen
+        if self._computed is not None and self._computed.key == drawn_job.key:
             screen = self._computed
-        return replace(kept, view=job.view, look=job.look, boxes=job.boxes, previous=screen)
+        return replace(drawn_job, view=job.view, look=job.look, boxes=job.boxes, previous=screen)
 
     def _choice(self, drawing: int, token: str = "") -> Job:
         """What is chosen now: a preview of it, or a numbered drawing with its token."""
@@ -405,14 +405,14 @@ class Drawing:
             raise InputError("The city is still being read: wait a moment.")
         state, ledger = self._parts.state, self.ledger(token) if drawing else None
         self._asked = self._viewport()
-        made, keep = state.instance(), None
+        mechanism, keep = state.instance(), None
         if ledger is not None:
             population = population_in(ledger, self._data.matrix)
-            title = f"{made.title} with epsilon {made.epsilon:.12g}"
+            title = f"{mechanism.title} with epsilon {mechanism.epsilon:.12g}"
             keep = partial(self._keep, ledger, population, title)
         return Job(
             data=self._data,
-            mechanism=made,
+            mechanism=mechanism,
             seed=None if drawing else state.seed,
             ledger=ledger,
             draw=drawing,
@@ -459,15 +459,15 @@ class Drawing:
         """The number of the drawing on screen, 0 where that is a preview or of other settings."""
         if self._kept is None or self._computed is None:
             return 0
-        kept = self._kept.job
-        same = self._computed.key == kept.key == replace(job, draw=kept.draw).key
-        return kept.draw if same else 0
+        drawn_job = self._kept.job
+        same = self._computed.key == drawn_job.key == replace(job, draw=drawn_job.draw).key
+        return drawn_job.draw if same else 0
 
     def _refused(self, sentence: str) -> None:
-        shown = self._computed
-        if shown is not None and shown.data is self._data and sentence != UNEXPECTED:
+        screen = self._computed
+        if screen is not None and screen.data is self._data and sentence != UNEXPECTED:
             # Menus and sliders already say something else.
-            sentence = f"{sentence} Maps and numbers are still from before, by {shown.title}."
+            sentence = f"{sentence} Maps and numbers are still from before, by {screen.title}."
         self._refusal = sentence
         self._parts.refuse(sentence)
         # A draw that was made by another page is offered here.
@@ -476,12 +476,12 @@ class Drawing:
     def _arrived(self, screen: Any) -> None:
         self._parts.message.withdraw(self._refusal)
         # Said once: a zoom makes another screen of the same release.
-        kept = self._kept
-        if kept is not None and kept.job.key == screen.key and self._said != kept.job.draw:
-            self._said = kept.job.draw
-            self._parts.message.inform(kept.spent)
+        drawn = self._kept
+        if drawn is not None and drawn.job.key == screen.key and self._said != drawn.job.draw:
+            self._said = drawn.job.draw
+            self._parts.message.inform(drawn.spent)
             self._waiting()
         self._show(screen)
-        if kept is not None and kept.job.key == screen.key and self._drawing != kept.job.draw:
+        if drawn is not None and drawn.job.key == screen.key and self._drawing != drawn.job.draw:
             # Something was changed while it was drawn: what is chosen now comes next.
             self.request()

@@ -57,8 +57,8 @@ class DrawnDrawer(Drawer, ABC):
         self.releases = self.section("release", "Release", self._release)
         looks = self.section("view", "View", self.look)
         self.say(looks, "View", self.LOOKS)
-        own = self.section("grid", self.OWN, lambda: [*self.grid(), upload(), self.OWN])
-        self.say(own, self.OWN, ("side",))
+        grid = self.section("grid", self.OWN, lambda: [*self.grid(), upload(), self.OWN])
+        self.say(grid, self.OWN, ("side",))
         self.fill(
             [
                 *self.data(),
@@ -67,7 +67,7 @@ class DrawnDrawer(Drawer, ABC):
                 *(self.new_draw(), "Random noise"),
                 *self.first(),
             ],
-            [self.remember("settings", chosen.settings.section), self.releases, looks, own],
+            [self.remember("settings", chosen.settings.section), self.releases, looks, grid],
         )
 
     def _release(self) -> list[Any]:
@@ -133,11 +133,11 @@ class DrawnDrawer(Drawer, ABC):
 
     def _offer(self) -> None:
         """Offer what can be done with the kept release, where there is one."""
-        kept = self._drawing.drawn is not None
+        has_release = self._drawing.drawn is not None
         for control in self._kept:
-            control.visible = kept
+            control.visible = has_release
         if self._kept:
-            self._kept[-1].visible = kept and self._preview
+            self._kept[-1].visible = has_release and self._preview
 
     def spent(self) -> None:
         """Say in the heading what the people on screen have spent."""

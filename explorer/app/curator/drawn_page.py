@@ -163,10 +163,10 @@ class DrawnPage(MapPage):
     def head(self, *lead: Any) -> Any:
         """The first sentence, and next to it the tools of the maps."""
         title = f'<h1 class="visually-hidden">{self.TITLE}</h1>'
-        said = lead or [html_pane(f'<p class="lead">{self.LEAD}</p>')]
+        panes = lead or [html_pane(f'<p class="lead">{self.LEAD}</p>')]
         first = pn.Column(
             html_pane(title),
-            *said,
+            *panes,
             sizing_mode="stretch_width",
             margin=0,
             styles={"flex": "1 1 220px", "align-self": "center"},
@@ -295,16 +295,16 @@ class DrawnPage(MapPage):
 
     # Data of one's own.
 
-    def _use_own(self, own: OwnPoints[Any]) -> None:
+    def _use_own(self, own_data: OwnPoints[Any]) -> None:
         """Show data that were uploaded; they exist in this session only."""
-        self._own = own
-        self.parts.own_population, self.parts.own_drawn = own.population, False
+        self._own = own_data
+        self.parts.own_population, self.parts.own_drawn = own_data.population, False
         self.parts.unread_users = []
-        self._untold = safe_text(" ".join(own.notes), 600)
-        self.parts.catalogue[own.title] = OWN
+        self._untold = safe_text(" ".join(own_data.notes), 600)
+        self.parts.catalogue[own_data.title] = OWN
         self.drawer.city.options = dict(self.parts.catalogue)
         place = self.state.place
-        self.state.put(city=OWN, **self.own_choices(own))
+        self.state.put(city=OWN, **self.own_choices(own_data))
         if self.state.place == place:
             self.look_for_city()
 

@@ -56,5 +56,5 @@ def simulated(screen: Any) -> Simulated:
 
     A map of a million cells takes seconds: the next move of a slider must not wait next to them.
     """
-    asked = [about_boxes(screen.release, screen.boxes)]
-    return simulate(screen.release, asked, RUNS, progress=give_up_unwanted)[0]
+    questions = [about_boxes(screen.release, screen.boxes)]
+    return simulate(screen.release, questions, RUNS, progress=give_up_unwanted)[0]

@@ -101,9 +101,9 @@ class Explain:
         if self.open is not None:
             self.open.restyle()
 
-    def show_truth(self, shown: bool) -> None:
+    def show_truth(self, visible: bool) -> None:
         """Show the chosen panel, or in its place that exact counts are hidden: panels have some."""
-        self._truth = shown
+        self._truth = visible
         self._choose(self.choice.value)
 
     def close(self) -> None:

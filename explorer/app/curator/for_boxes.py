@@ -60,13 +60,13 @@ class ForBoxes(Generic[Thing]):
         """What is known of these boxes of this release."""
         if self._found is None:
             return None
-        release, boxes, found = self._found
+        release, boxes, result = self._found
         same = same_questions(boxes, screen.boxes)
-        return found if release is screen.release and same else None
+        return result if release is screen.release and same else None
 
     def _work(self, screen: Any) -> Found[Thing]:
         return screen.release, screen.boxes, self._find(screen)
 
-    def _keep(self, found: Found[Thing]) -> None:
-        self._found = found
+    def _keep(self, result: Found[Thing]) -> None:
+        self._found = result
         self._ready()

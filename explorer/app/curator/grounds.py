@@ -24,11 +24,11 @@ def base_maps_on(
         base = base_map(key)
         if base is None:
             return none, ()
-        made: dict[Any, BaseMap] = {}
+        by_ground: dict[Any, BaseMap] = {}
         for grid in grids:
             ground = grid.bounds, grid.crs
-            if ground not in made:
-                made[ground] = base.on(grid)
-        return tuple(made[grid.bounds, grid.crs] for grid in grids), ()
+            if ground not in by_ground:
+                by_ground[ground] = base.on(grid)
+        return tuple(by_ground[grid.bounds, grid.crs] for grid in grids), ()
     except InputError as error:
         return none, (safe_text(f"No coast, roads and names: {error}", 300),)

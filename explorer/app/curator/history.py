@@ -44,9 +44,9 @@ class Moment:
         return tuple(results)
 
 
-def _settings(made: Sequence[Mechanism]) -> list[tuple[str, float, dict[str, Any]]]:
+def _settings(mechanisms: Sequence[Mechanism]) -> list[tuple[str, float, dict[str, Any]]]:
     """Mechanisms as they compare: 10 and 10.0 are one value."""
-    return [(each.key, each.epsilon, each.settings()) for each in made]
+    return [(mechanism.key, mechanism.epsilon, mechanism.settings()) for mechanism in mechanisms]
 
 
 class History:
@@ -112,8 +112,8 @@ class History:
     def _show(self, what: Sequence[str]) -> None:
         self._rectangles.put(self._now.boxes, self._now.names, self._now.shapes)
         if "mechanisms" in what:
-            for side, made in zip(self._state.sides, self._now.made, strict=True):
-                side.take(made)
+            for side, mechanism in zip(self._state.sides, self._now.made, strict=True):
+                side.take(mechanism)
         choices = {name: self._now.choices[name] for name in what if name in self._now.choices}
         # The seed comes last: where noise is not kept the same, each change has taken another.
         self._state.put(**{**choices, "seed": self._now.choices["seed"]})
@@ -121,6 +121,6 @@ class History:
     def _look(self) -> Moment:
         state, boxes = self._state, self._rectangles
         choices = {n: v for n, v in state.param.values().items() if n not in _NOT_KEPT}
-        made = tuple(side.instance() for side in state.sides)
+        mechanisms = tuple(side.instance() for side in state.sides)
         names: Sequence[str] = boxes.names
-        return Moment(boxes.boxes, boxes.shapes, tuple(names), made, choices)
+        return Moment(boxes.boxes, boxes.shapes, tuple(names), mechanisms, choices)

@@ -158,9 +158,9 @@ class MapPage(CuratorPage):
         return frames.to_frame(self.rectangles)
 
     @boxes.setter
-    def boxes(self, given: Any) -> None:
+    def boxes(self, queries: Any) -> None:
         self.parts.known()
-        self.rectangles.put(*frames.read(given, self.rectangles))
+        self.rectangles.put(*frames.read(queries, self.rectangles))
         self.boxes_changed()
 
     @property
@@ -368,9 +368,9 @@ class MapPage(CuratorPage):
                 self.rectangles.add_row(row)
             self.table.reset(columns)
             self.exchange.reset()
-            given, self._first_boxes = self._first_boxes, None
-            if given is not None:
-                self.rectangles.put(*frames.read(given, self.rectangles))
+            first_boxes, self._first_boxes = self._first_boxes, None
+            if first_boxes is not None:
+                self.rectangles.put(*frames.read(first_boxes, self.rectangles))
         else:
             self.rectangles.grids = self.grids(data)
             if columns != self.table.columns:

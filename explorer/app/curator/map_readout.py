@@ -58,10 +58,12 @@ class MapReadout(Readout):
         """The summary, and how intervals are found where they have no formula."""
         release, answers = screen.release, screen.answers
         self.about_bars.visible = not answers.exact
-        told, counted = None, ""
+        exact_answers, counted = None, ""
         if self.truth:
-            told, counted = answers, counted_of_all(screen.data.matrix)
-        sentence = html.escape(summary(screen.title, screen.data.title, release, told, counted))
+            exact_answers, counted = answers, counted_of_all(screen.data.matrix)
+        sentence = html.escape(
+            summary(screen.title, screen.data.title, release, exact_answers, counted)
+        )
         put(self.summary, f'<p class="summary" role="status">{sentence}</p>')
 
     @property

@@ -74,13 +74,13 @@ class MapPair(CoveredMaps):
         self._shown = screen
         self.push()
 
-    def show_truth(self, shown: bool) -> None:
+    def show_truth(self, visible: bool) -> None:
         """Send the exact map, or take all pictures with exact counts away."""
-        super().show_truth(shown)
+        super().show_truth(visible)
         screen: Screen | None = self._shown
         if screen is None:
             return
-        if shown:
+        if visible:
             self.left.show_image(screen.left_bytes, screen.view)
         else:
             self.left.clear()
@@ -89,10 +89,10 @@ class MapPair(CoveredMaps):
         self.caption(screen)
 
     def cover(
-        self, picture: NDArray[np.uint8], drawn: Partition, view: Viewport, said: str
+        self, picture: NDArray[np.uint8], drawn: Partition, view: Viewport, heading: str
     ) -> None:
-        """Show another picture and partition until `uncover`; ``said`` is above the map."""
-        self._cover_by(said, picture, drawn, view)
+        """Show another picture and partition until `uncover`; ``heading`` is above the map."""
+        self._cover_by(heading, picture, drawn, view)
 
     def draw(self, picture: NDArray[np.uint8], drawn: Partition, view: Viewport) -> None:
         """Put a picture on the right map, and a partition on both."""
@@ -121,10 +121,10 @@ class MapPair(CoveredMaps):
         if screen.look.right == "difference":
             other = errors_bar(screen)
         elif screen.leaf_scale is not None:
-            said = BY[screen.look.by][0]
+            label = BY[screen.look.by][0]
             if screen.look.by == "error":
                 kind = f"{kind}; {CURATOR}"
-            other = count_bar(said, screen.leaf_scale, palette.PALETTES[self._state.palette])
+            other = count_bar(label, screen.leaf_scale, palette.PALETTES[self._state.palette])
         self.explain(0, counts)
         self.explain(1, other)
         self.title(1, right, f"<p>{'computing …' if busy else kind}</p>")
@@ -144,8 +144,8 @@ def counts_bar(screen: Screen, colours: str) -> str:
     """The bar of a map of counts."""
     source = "from the exact data" if screen.scale.source == "data" else "from the release"
     kind = {"log": "logarithmic", "linear": "linear"}[screen.scale.kind]
-    said, note = f"Points per {_cell(screen.data.grid)}", f"{kind}, scale {source}"
-    return count_bar(said, screen.scale, palette.PALETTES[colours], note)
+    label, note = f"Points per {_cell(screen.data.grid)}", f"{kind}, scale {source}"
+    return count_bar(label, screen.scale, palette.PALETTES[colours], note)
 
 
 def errors_bar(screen: Screen) -> str:

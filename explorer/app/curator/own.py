@@ -77,18 +77,18 @@ class OwnPoints(Generic[Read]):
         return Grid(self.extent.bounds, (side, side), self.extent.crs, self.title)
 
 
-def is_key(given: Any) -> bool:
+def is_key(source: Any) -> bool:
     """Whether what a page was given names data of the catalogue, and is no file.
 
     >>> is_key("madeup"), is_key("my.csv"), is_key("folder/points"), is_key([[1, 2]])
     (True, False, False, False)
     """
-    if not isinstance(given, str):
+    if not isinstance(source, str):
         return False
-    return not (Path(given).suffix or "/" in given or "\\" in given or has_magic(given))
+    return not (Path(source).suffix or "/" in source or "\\" in source or has_magic(source))
 
 
-def is_counts(given: Any) -> bool:
+def is_counts(source: Any) -> bool:
     """Whether something is a plain matrix of counts: numbers in rows of equal length.
 
     >>> is_counts(np.ones((4, 4))), is_counts([[1, 2], [3, 4]]), is_counts({"lon": [1.0]})
@@ -99,11 +99,11 @@ def is_counts(given: Any) -> bool:
     >>> is_counts((np.array([1, 2]), np.array([3, 4])))
     False
     """
-    rows = isinstance(given, list) and all(isinstance(row, list | tuple) for row in given)
-    if not (rows or isinstance(given, np.ndarray)):
+    rows = isinstance(source, list) and all(isinstance(row, list | tuple) for row in source)
+    if not (rows or isinstance(source, np.ndarray)):
         return False
     try:
-        array = np.asarray(given)
+        array = np.asarray(source)
     except ValueError:
         return False
     return array.ndim == 2 and array.dtype.kind in "biuf"
@@ -115,7 +115,7 @@ def matrix_of(counts: Any, extent: Any = None) -> FrequencyMatrix:
     return FrequencyMatrix.from_array(counts, grid)
 
 
-def as_read(given: Any, kind: type[Read], user: str | None, read: Callable[..., Read]) -> Read:
+def as_read(source: Any, kind: type[Read], user: str | None, read: Callable[..., Read]) -> Read:
     """Points or trips, read with a column of users unless they are read already.
 
     Raises
@@ -123,21 +123,21 @@ def as_read(given: Any, kind: type[Read], user: str | None, read: Callable[..., 
     InputError
         For a column of users of what is read already, and all that ``read`` refuses.
     """
-    if not isinstance(given, kind):
-        return read(given, user=user)
+    if not isinstance(source, kind):
+        return read(source, user=user)
     if user is not None:
         raise InputError("These are read already: name their users where they are read.")
-    return given
+    return source
 
 
 def refuse_unused(extent: Any, user: str | None, whose: str) -> None:
     """Nothing that someone says is let go in silence."""
-    for what, given in (("An extent", extent), ("A column of users", user)):
-        if given is not None:
+    for what, value in (("An extent", extent), ("A column of users", user)):
+        if value is not None:
             raise InputError(f"{what} is for points of your own, not for {whose}: leave it out.")
 
 
-def own_points(given: Any, extent: Any, read: Callable[[Any], Read], what: str) -> OwnPoints[Read]:
+def own_points(source: Any, extent: Any, read: Callable[[Any], Read], what: str) -> OwnPoints[Read]:
     """Points or trips that a cell brought along, on an extent of `Grid.of`.
 
     Raises
@@ -145,11 +145,11 @@ def own_points(given: Any, extent: Any, read: Callable[[Any], Read], what: str) 
     InputError
         Without an extent, for one that cannot be, and all that ``read`` refuses.
     """
-    named = isinstance(given, str | PathLike)
-    if extent is None and not named and not hasattr(given, "__len__"):
+    named = isinstance(source, str | PathLike)
+    if extent is None and not named and not hasattr(source, "__len__"):
         # Advice on an extent would be about something else.
         raise InputError(
-            f"{shown(given)} is nothing that this page shows: give {what} (a file, a frame, or "
+            f"{shown(source)} is nothing that this page shows: give {what} (a file, a frame, or "
             "read), counts, or a key of the catalogue."
         )
     if extent is None:
@@ -158,17 +158,17 @@ def own_points(given: Any, extent: Any, read: Callable[[Any], Read], what: str) 
             "degrees, or a boundary."
         )
     laid = extent if isinstance(extent, Grid) else Grid.of(extent, shape=2)
-    if named and not Path(given).expanduser().exists():
+    if named and not Path(source).expanduser().exists():
         raise InputError(
-            f"There is no file {str(given)[:200]!r}: check its name, or give a key of the "
+            f"There is no file {str(source)[:200]!r}: check its name, or give a key of the "
             "catalogue (dp-explorer cities lists them)."
         )
-    return OwnPoints(read(given), f"Your {what}", laid)
+    return OwnPoints(read(source), f"Your {what}", laid)
 
 
-def refuse_release(given: Any) -> None:
+def refuse_release(source: Any) -> None:
     """A release has nothing exact to be next to it."""
-    if is_release(given):
+    if is_release(source):
         raise InputError(
             "A release has no truth that this page could show beside it: see it with "
             "Explore(release)."

@@ -195,7 +195,9 @@ class CuratorPage(AppPage):
     def show(self, data: Any) -> None:
         """Show the city that is now in ``parts.data``."""
 
-    def bring(self, given: Any, extent: Any, user: str | None) -> tuple[Any, OwnPoints[Any] | None]:
+    def bring(
+        self, source: Any, extent: Any, user: str | None
+    ) -> tuple[Any, OwnPoints[Any] | None]:
         """Counts, or points, that someone brought along; neither for a key of the catalogue.
 
         Raises
@@ -203,39 +205,39 @@ class CuratorPage(AppPage):
         InputError
             For points without an extent, an extent without points, and what cannot be read.
         """
-        if given is None or is_key(given):
+        if source is None or is_key(source):
             refuse_unused(extent, user, "data of the catalogue")
             return None, None
-        refuse_release(given)
-        counts = self.counts_of(given, extent)
+        refuse_release(source)
+        counts = self.counts_of(source, extent)
         if counts is None:
-            return None, self.points_of(given, extent, user)
+            return None, self.points_of(source, extent, user)
         # An array has no place of its own; all other counts have theirs.
-        refuse_unused(None if is_counts(given) else extent, user, "counts")
+        refuse_unused(None if is_counts(source) else extent, user, "counts")
         return counts, None
 
-    def counts_of(self, given: Any, extent: Any) -> Any:
+    def counts_of(self, source: Any, extent: Any) -> Any:
         """The data of counts that someone brought along; None where they are points."""
-        if isinstance(given, FrequencyMatrix):
-            return own_city(given)
-        return own_city(matrix_of(given, extent)) if is_counts(given) else None
+        if isinstance(source, FrequencyMatrix):
+            return own_city(source)
+        return own_city(matrix_of(source, extent)) if is_counts(source) else None
 
-    def points_of(self, given: Any, extent: Any, user: str | None) -> OwnPoints[Any]:
+    def points_of(self, source: Any, extent: Any, user: str | None) -> OwnPoints[Any]:
         """Points that someone brought along, with their extent."""
 
-        def read(given: Any) -> Points:
-            return as_read(given, Points, user, read_points)
+        def read(source: Any) -> Points:
+            return as_read(source, Points, user, read_points)
 
-        return own_points(given, extent, read, "points")
+        return own_points(source, extent, read, "points")
 
-    def own_choices(self, own: OwnPoints[Any]) -> dict[str, Any]:
+    def own_choices(self, own_data: OwnPoints[Any]) -> dict[str, Any]:
         """What own data need besides being chosen: what is protected, as it was said."""
-        bound = self.state.bound if own.bound is None else own.bound
-        return {"bound": bound if own.points.user is not None else 0}
+        bound = self.state.bound if own_data.bound is None else own_data.bound
+        return {"bound": bound if own_data.points.user is not None else 0}
 
-    def count_own(self, own: OwnPoints[Any], place: Any) -> Any:
+    def count_own(self, own_data: OwnPoints[Any], place: Any) -> Any:
         """Own points on the cells of ``place``; called in a thread."""
-        return counted(own, place)
+        return counted(own_data, place)
 
     def known(self, key: str) -> None:
         """Refuse a key that the catalogue does not have."""

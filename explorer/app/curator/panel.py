@@ -66,12 +66,12 @@ class ExplainPanel(ABC, Generic[Found]):
         """What the job is to find now."""
 
     @abstractmethod
-    def _show(self, found: Found) -> None:
+    def _show(self, result: Found) -> None:
         """Show what the job found."""
 
-    def _fits(self, found: Any) -> bool:
+    def _fits(self, result: Any) -> bool:
         """Whether it is about what is on the maps; a newer screen has asked for its own."""
-        return found.screen is self._screen
+        return result.screen is self._screen
 
     def _draw(self) -> None:
         self._drawing = True
@@ -82,10 +82,10 @@ class ExplainPanel(ABC, Generic[Found]):
             raise InputError("There is no map to explain yet: wait a moment.")
         return self._question(self._screen)
 
-    def _publish(self, found: Found) -> None:
+    def _publish(self, result: Found) -> None:
         self._drawing = False
-        if self._fits(found):
-            self._show(found)
+        if self._fits(result):
+            self._show(result)
 
     def _failed(self, sentence: str) -> None:
         self._drawing = False
@@ -104,9 +104,9 @@ class ReleasePanel(ExplainPanel[Found]):
 
     def show(self, screen: Any) -> None:
         """Look at another screen."""
-        known = self._known(screen)
+        is_known = self._known(screen)
         self._screen = screen
-        if not known or self.found is None:
+        if not is_known or self.found is None:
             self._draw()
 
     def selected(self) -> None:
@@ -119,8 +119,8 @@ class ReleasePanel(ExplainPanel[Found]):
     def _known(self, screen: Any) -> bool:
         return self._screen is not None and self._screen.release is screen.release
 
-    def _fits(self, found: Any) -> bool:
-        return self._known(found.screen)
+    def _fits(self, result: Any) -> bool:
+        return self._known(result.screen)
 
     def _question(self, screen: Any) -> Any:
         return screen

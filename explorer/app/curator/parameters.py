@@ -101,19 +101,19 @@ class ParameterControl:
 
     def _menu(self, value: Any) -> dict[str, Any]:
         """The values that have names, and the present one, which a scenario may have chosen."""
-        menu = {f"{name} ({each:g})": each for name, each in self._names.items()}
+        menu = {f"{name} ({number:g})": number for name, number in self._names.items()}
         return menu if value in menu.values() else menu | {f"{value:g}": value}
 
     def show_automatic(self, facts: Mapping[str, float]) -> None:
         """Let the slider are where the mechanism's own choice was."""
         if self.switch is None or not self.switch.value:
             return
-        found = facts.get(_lower(self.declared.label))
-        self.widget.visible = found is not None and not self._hides
-        if found is None:
+        automatic = facts.get(_lower(self.declared.label))
+        self.widget.visible = automatic is not None and not self._hides
+        if automatic is None:
             return
         self._quiet = True
-        value = min(max(found, self.widget.start), self.widget.end)
+        value = min(max(automatic, self.widget.start), self.widget.end)
         self.widget.value = int(value) if isinstance(self.declared, param.Integer) else value
         self._quiet = False
 
@@ -208,7 +208,9 @@ class MechanismPanel:
         self._say()
 
     def _make_controls(self) -> None:
-        self.controls = {each.name: ParameterControl(self, each) for each in self._shown}
+        self.controls = {
+            declared.name: ParameterControl(self, declared) for declared in self._shown
+        }
         self._more.objects = []
         views = [control.view for control in self.controls.values()]
         self.view.objects = [*views, self._button, self._more] if self._rest else views
@@ -241,12 +243,12 @@ class MechanismPanel:
         instance = self.state.instance()
         matters = instance.relevant()
         facts = self._facts if self._facts_of == self.state.mechanism else {}
-        shown = [each for each in self._shown if each.name in matters]
+        relevant = [declared for declared in self._shown if declared.name in matters]
         # Numbers first: they are what a person moves.
-        shown.sort(key=lambda each: not isinstance(each, param.Number))
-        known = [described(each, self.state, facts) for each in shown]
+        relevant.sort(key=lambda declared: not isinstance(declared, param.Number))
+        descriptions = [described(declared, self.state, facts) for declared in relevant]
         of = f"{self.of}, {instance.title}" if self.of else instance.title
-        self.section.say(f"Settings of {of}", ", ".join([*filter(None, known)][:SAID]))
+        self.section.say(f"Settings of {of}", ", ".join([*filter(None, descriptions)][:SAID]))
         self.section.visible = bool(self._shown)
 
     def _show_relevant(self) -> None:
@@ -257,10 +259,10 @@ class MechanismPanel:
 
     def _open(self) -> None:
         """Make the controls behind "More settings"; most visitors never need them."""
-        made = {each.name: ParameterControl(self, each) for each in self._rest}
-        self.controls |= made
-        self._more.objects = [control.view for control in made.values()]
-        for control in made.values():
+        controls = {declared.name: ParameterControl(self, declared) for declared in self._rest}
+        self.controls |= controls
+        self._more.objects = [control.view for control in controls.values()]
+        for control in controls.values():
             control.show_automatic(self._facts)
         self._show_relevant()
 

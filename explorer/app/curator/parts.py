@@ -62,7 +62,7 @@ class PageParts:
 
     def title_of(self, key: str) -> str:
         """What a city of the catalogue is called; one that it does not have by its key."""
-        return next((title for title, each in self.catalogue.items() if each == key), key)
+        return next((title for title, city in self.catalogue.items() if city == key), key)
 
     def known(self) -> Any:
         """The city on screen.

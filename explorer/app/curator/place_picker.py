@@ -107,11 +107,11 @@ class Where:
         self._further = boxes
         self._draw()
 
-    def show_box(self, shown: bool) -> None:
+    def show_box(self, visible: bool) -> None:
         """Show the box and its fields only while something is asked about it."""
-        self._box_shown = shown
+        self._box_shown = visible
         for name, widget in self.fields.items():
-            widget.visible = shown or not name.startswith("box ")
+            widget.visible = visible or not name.startswith("box ")
         self._say_how()
         self._draw()
 
@@ -203,18 +203,18 @@ class Where:
             return
         grid = self.data.grid
         factor = 1000.0 if grid.unit == "m" else 1.0
-        shown: dict[str, float] = {}
+        coordinates: dict[str, float] = {}
         if self._has_place:
             x, y = self._at(self._settings.place)
-            shown |= {"east": x, "north": y}
+            coordinates |= {"east": x, "north": y}
         if self._has_box:
             edges = on_map(self._settings.box, grid)
-            shown |= {
+            coordinates |= {
                 f"box {e}": float(edges[i])
                 for i, e in enumerate(("west", "south", "east", "north"))
             }
         self._setting = True
-        for name, value in shown.items():
+        for name, value in coordinates.items():
             self.fields[name].value = round(value / factor, 3)
         self._setting = False
         self._draw()

@@ -50,7 +50,7 @@ class Presenting:
     parts : of the page
     tools : whose choice of maps it changes
     palette : of the page, light for a room
-    shown : called after a change: tags and maps say less, or more
+    on_change : called after a change: tags and maps say less, or more
     """
 
     def __init__(
@@ -58,9 +58,9 @@ class Presenting:
         parts: PageParts,
         tools: MapTools,
         palette: ThemedPalette,
-        shown: Callable[[], None],
+        on_change: Callable[[], None],
     ) -> None:
-        self._parts, self._tools, self._shown = parts, tools, shown
+        self._parts, self._tools, self._shown = parts, tools, on_change
         self._palette = palette
         self.on = False
         #: The maps that were shown before.
@@ -97,13 +97,13 @@ class Presenting:
         state = self._parts.state
         if truth:
             # Anyone who chose otherwise meanwhile keeps that.
-            kept = {each: to for each, to in self._hidden.items() if _private(state, each)}
+            restored = {name: to for name, to in self._hidden.items() if _private(state, name)}
             self._hidden = {}
-            state.put(**kept)
+            state.put(**restored)
         else:
-            exact = [each for each in _EXACT if each in state.param and not _private(state, each)]
-            self._hidden.update({each: getattr(state, each) for each in exact})
-            state.put(**{each: _EXACT[each][1] for each in exact})
+            exact = [name for name in _EXACT if name in state.param and not _private(state, name)]
+            self._hidden.update({name: getattr(state, name) for name in exact})
+            state.put(**{name: _EXACT[name][1] for name in exact})
 
     def turn(self) -> None:
         """Show the truth, or hide it again; only while presenting."""

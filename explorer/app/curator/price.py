@@ -34,7 +34,7 @@ class Price:
 def price_of(
     ledger: Ledger,
     matrix: Any,
-    made: Mechanism,
+    mechanism: Mechanism,
     *,
     protects: str | None = None,
     kept: bool = False,
@@ -51,7 +51,7 @@ def price_of(
     InputError
         Where the ledger would refuse it.
     """
-    epsilon = float(made.epsilon)
+    epsilon = float(mechanism.epsilon)
     left = ledger.affordable(matrix, to_units(epsilon))
     if left is None:
         button = f"Spend {epsilon:.12g}, no cap is set"
@@ -69,10 +69,10 @@ def price_of(
             "records of each person under “What is protected” to protect them."
         )
     texts = words("drawing")
-    long = duration(made, matrix, leaves)
+    long = duration(mechanism, matrix, leaves)
     about += f" {long}" if long else ""
     about += f" {texts['Again']}" if kept else ""
-    return Price(token_of(ledger, matrix, made), button, f"{about} {texts['Choosing']}")
+    return Price(token_of(ledger, matrix, mechanism), button, f"{about} {texts['Choosing']}")
 
 
 def whose(ledger: Ledger, counts: Counted | str) -> str:

@@ -75,5 +75,5 @@ class ReleaseButton:
             wide_button(CANCEL, self._drawing.forget, variant="text"),
         ]
         self._asked += 1
-        asked = self._asked
-        after(PATIENCE, lambda: self._drawing.forget() if asked == self._asked else None)
+        number = self._asked
+        after(PATIENCE, lambda: self._drawing.forget() if number == self._asked else None)

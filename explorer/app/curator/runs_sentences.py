@@ -15,8 +15,8 @@ from explorer.views.tables import Cell, progress, table
 
 def settings(order: Order) -> str:
     """Mechanism and epsilon of an order."""
-    made = order.mechanism
-    return f"{mechanism(made.key).title} with epsilon {made.epsilon:.4g}"
+    instance = order.mechanism
+    return f"{mechanism(instance.key).title} with epsilon {instance.epsilon:.4g}"
 
 
 def about_runs(view: RunsView) -> str:
@@ -95,30 +95,30 @@ def _count(value: float) -> Cell:
 
 def about_progress(work: RunsWork) -> str:
     """A bar while runs are drawn, and what became of them."""
-    asked = 0 if work.order is None else work.order.runs
+    runs = 0 if work.order is None else work.order.runs
     text = {
         "idle": "Nothing has been drawn yet.",
-        "finished": f"{asked} previews, all drawn",
-        "cancelled": f"Stopped after {work.done} of {asked} previews",
-        "failed": f"Stopped after {work.done} of {asked} previews",
-    }.get(work.job.phase, f"{work.done} of {asked} previews")
-    return progress("Previews drawn", work.done, asked, text)
+        "finished": f"{runs} previews, all drawn",
+        "cancelled": f"Stopped after {work.done} of {runs} previews",
+        "failed": f"Stopped after {work.done} of {runs} previews",
+    }.get(work.job.phase, f"{work.done} of {runs} previews")
+    return progress("Previews drawn", work.done, runs, text)
 
 
 def notices(view: RunsView) -> str:
     """What to know before reading the numbers, as HTML: old settings, boxes that are missing."""
-    said = []
+    sentences = []
     if view.stale and view.order is not None:
-        said.append(
+        sentences.append(
             f"These runs are of old settings ({settings(view.order)}, "
             f"{view.order.data.title}): run again for the present ones."
         )
     if view.missing and view.order is not None:
         names = ", ".join(view.missing)
-        said.append(f"Not asked in these runs: {names}. Run again to include them.")
+        sentences.append(f"Not asked in these runs: {names}. Run again to include them.")
     if view.chosen.sentence:
-        said.append(view.chosen.sentence)
+        sentences.append(view.chosen.sentence)
     return "".join(
         f'<p class="{"notice" if i == 0 and view.stale else "quiet"}">{html.escape(text)}</p>'
-        for i, text in enumerate(said)
+        for i, text in enumerate(sentences)
     )

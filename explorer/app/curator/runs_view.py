@@ -80,20 +80,20 @@ def compute_view(job: ViewJob) -> RunsView:
     """Find the chosen boxes among those asked, summarise, draw the run that is on the map."""
     order, screen = job.order, job.screen
     stale = order is not None and order.key != key_of(screen)
-    rows, found = _found(job)
+    rows, matched = _found(job)
     picture = None
     if order is not None and job.shown is not None and not stale:
         picture = _picture(job, order, job.shown)
     names = np.array(job.chosen.names, dtype=str)
     if order is None:
-        found[:] = True
+        matched[:] = True
     view = RunsView(
         screen,
         order,
         stale,
         len(job.answers),
         job.chosen,
-        missing=tuple(map(str, names[~found])),
+        missing=tuple(map(str, names[~matched])),
         picture=picture,
     )
     if order is None or not len(rows) or not len(job.answers):
@@ -102,7 +102,7 @@ def compute_view(job: ViewJob) -> RunsView:
     here = screen.release.answer(order.boxes[rows]).value
     return replace(
         view,
-        names=tuple(map(str, names[found])),
+        names=tuple(map(str, names[matched])),
         dots=tuple(
             Dots(answers[:, i], float(true[i]), float(here[i]), job.shown) for i in range(len(rows))
         ),
@@ -117,14 +117,14 @@ def _found(job: ViewJob) -> tuple[Rows, NDArray[np.bool_]]:
     if job.order is None or not n or not len(job.order.boxes):
         return np.zeros(0, dtype=np.int64), np.zeros(n, dtype=bool)
     chosen, its = edges_and_shapes(job.chosen.boxes)
-    asked, theirs = edges_and_shapes(job.order.boxes)
-    chosen, asked = chosen.reshape(n, 1, -1), asked.reshape(1, len(asked), -1)
+    ordered, theirs = edges_and_shapes(job.order.boxes)
+    chosen, ordered = chosen.reshape(n, 1, -1), ordered.reshape(1, len(ordered), -1)
     # NaN represents anywhere, which is the same as anywhere.
-    same = ((chosen == asked) | (np.isnan(chosen) & np.isnan(asked))).all(axis=2)
+    same = ((chosen == ordered) | (np.isnan(chosen) & np.isnan(ordered))).all(axis=2)
     for row, column in np.argwhere(same):
         same[row, column] = same_shape(its[row], theirs[column])
-    found = same.any(axis=1)
-    return same.argmax(axis=1)[found], found
+    matched = same.any(axis=1)
+    return same.argmax(axis=1)[matched], matched
 
 
 def _picture(job: ViewJob, order: Order, run: int) -> Picture:

@@ -77,9 +77,9 @@ class RunsWork:
         self.job.ask((order, self._answers))
 
 
-def _draw(asked: tuple[Order, list[Floats]], run: Run) -> None:
+def _draw(task: tuple[Order, list[Floats]], run: Run) -> None:
     """Draw run after run. In a thread: touches no widget."""
-    order, answers = asked
+    order, answers = task
     every = repeats(order.data.matrix, order.mechanism, order.boxes, order.runs, order.inside)
     while True:
         with _TURN:

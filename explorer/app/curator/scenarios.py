@@ -46,7 +46,7 @@ class Scenarios:
     ----------
     page : its key, one of `explorer.scenario.PAGES`
     parts : of the page
-    taken : called after the choices and boxes of a scenario were taken
+    on_taken : called after the choices and boxes of a scenario were taken
     released : returns whether a drawn release is on the screen
     bar : shows stories, where the page has some
     """
@@ -55,13 +55,13 @@ class Scenarios:
         self,
         page: str,
         parts: PageParts,
-        taken: Callable[[], None],
+        on_taken: Callable[[], None],
         released: Callable[[], bool] = lambda: False,
         bar: StoryBar | None = None,
     ) -> None:
         self._page, self._parts = page, parts
         self._state, self._rectangles, self._message = parts.state, parts.rectangles, parts.message
-        self._released, self._taken = released, taken
+        self._released, self._taken = released, on_taken
         self._waiting: Scenario | None = parts.opening.scenario
         self._served = self._armed = self._keeping = False
         self._workspace = Workspace(page, parts.opening, parts.tab)
@@ -148,8 +148,8 @@ class Scenarios:
             )
 
     def _greet(self, scenario: Scenario) -> None:
-        said = [safe_text(part, 300) for part in (scenario.title, scenario.about) if part]
-        text = ": ".join(said)
+        phrases = [safe_text(part, 300) for part in (scenario.title, scenario.about) if part]
+        text = ": ".join(phrases)
         if scenario.seed is None:
             text = f"{text} {words('scenario')['Released']}".strip()
         if text:
@@ -244,8 +244,10 @@ class Scenarios:
         """Make the controls when the section is first opened; most visitors never need them."""
         if len(self._holder) or not self.section.active:
             return
-        found = {safe_text(preset.title or key): key for key, preset in presets().items()}
-        self.preset = ui.Select(label="Preset", options={_NONE: "", **found}, value="", **ui.WIDE)
+        preset_keys = {safe_text(preset.title or key): key for key, preset in presets().items()}
+        self.preset = ui.Select(
+            label="Preset", options={_NONE: "", **preset_keys}, value="", **ui.WIDE
+        )
         ui.bind(self.preset, self._chosen, self._message.refuse)
         look: dict[str, Any] = {"variant": "outlined", "size": "small", "margin": (0, 8, 4, 0)}
         link, python = (
@@ -322,12 +324,12 @@ class Scenarios:
         text = scenario.to_yaml() if filename.endswith("yaml") else to_notebook(scenario)
         return io.BytesIO(text.encode())
 
-    def _opened(self, found: Scenario | Story) -> None:
+    def _opened(self, document: Scenario | Story) -> None:
         """A file was opened."""
-        if isinstance(found, Scenario):
-            self.open(found)
+        if isinstance(document, Scenario):
+            self.open(document)
         elif self.told is not None:
-            self.told.take(found)
+            self.told.take(document)
 
     def _tell(self, sentence: str) -> None:
         put(self._status, f'<p class="help" role="status">{html.escape(sentence)}</p>')

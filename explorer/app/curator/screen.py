@@ -168,9 +168,9 @@ class Screen:
         strength : opacity of the partition's lines, of all or of each leaf; as usual without
         """
         leaves, look = Leaves.of(release), self.look
-        made = _right(release, leaves, self.data, self.truth, look, self.scale, self.leaf_scale)
+        coloured = _right(release, leaves, self.data, self.truth, look, self.scale, self.leaf_scale)
         return Painted(
-            made[0],
+            coloured[0],
             partition(
                 leaves, self.view, self.data.grid, look.strength if strength is None else strength
             ),
@@ -216,10 +216,10 @@ def compute(
     grid = job.data.grid
     same_left = old is not None and old.truth is truth and old.scale == scale
     left = old.left_bytes if same_left and old is not None else scale.encode(truth.shown)
-    own = (
+    own_scale = (
         old.leaf_scale if old is not None and old.key == job.key and old.look == job.look else None
     )
-    right, own = _right(release, leaves, job.data, truth, job.look, scale, own)
+    right, own_scale = _right(release, leaves, job.data, truth, job.look, scale, own_scale)
     return Screen(
         data=job.data,
         key=job.key,
@@ -229,7 +229,7 @@ def compute(
         seconds=seconds,
         look=job.look,
         scale=scale,
-        leaf_scale=own,
+        leaf_scale=own_scale,
         truth=truth,
         left_bytes=left,
         right_bytes=right,
@@ -247,7 +247,7 @@ def _right(
     truth: Truth,
     look: Look,
     scale: ColourScale,
-    own: ColourScale | None,
+    own_scale: ColourScale | None,
 ) -> tuple[NDArray[np.uint8], ColourScale | None]:
     """Bytes of the right map, and the scale of what it says of leaves; None for densities."""
     if not look.of_leaves:
@@ -256,8 +256,8 @@ def _right(
     if look.by == "error":
         true = data.every.count(leaves.lower, leaves.upper).astype(float)
     values = of_leaves(release, leaves, look.by, true)
-    own = own or leaf_scale(values, look.by)
-    return own.encode(leaf_map(values, leaves, truth.view, release.grid)), own
+    own_scale = own_scale or leaf_scale(values, look.by)
+    return own_scale.encode(leaf_map(values, leaves, truth.view, release.grid)), own_scale
 
 
 def _scale(job: Job, leaves: Leaves) -> ColourScale:

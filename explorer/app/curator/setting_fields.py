@@ -35,8 +35,8 @@ class Controls(Tied):
 
     def mechanism(self, keys: list[str] | None = None, width: int = 170) -> Any:
         """The mechanism, by title."""
-        known = all_mechanisms()
-        return self.select("mechanism", {known[k].title: k for k in keys or known}, width)
+        mechanisms = all_mechanisms()
+        return self.select("mechanism", {mechanisms[k].title: k for k in keys or mechanisms}, width)
 
     def number(self, name: str, width: int = 110, label: str = "") -> Any:
         """A box to type a number."""
@@ -58,13 +58,15 @@ class Controls(Tied):
         """
         declared, now = self._state.param[name], self._value(name)
         steps = sorted({*(values or declared.objects), now})
-        said = json.dumps([f"{step:,}" if isinstance(step, int) else f"{step:g}" for step in steps])
+        labels = json.dumps(
+            [f"{step:,}" if isinstance(step, int) else f"{step:g}" for step in steps]
+        )
         slider = ui.IntSlider(
             label=declared.label,
             start=0,
             end=len(steps) - 1,
             value=steps.index(now),
-            format=CustomJSTickFormatter(code=f"return {said}[Math.round(tick)]"),
+            format=CustomJSTickFormatter(code=f"return {labels}[Math.round(tick)]"),
             size="small",
             **field(width),
         )

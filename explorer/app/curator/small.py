@@ -50,9 +50,9 @@ class SmallJob:
     previous: SmallScreen | None = None
     boxes: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 4)))
 
-    def place(self, made: Mechanism) -> Place:
+    def place(self, mechanism: Mechanism) -> Place:
         """What a thumbnail depends on."""
-        return id(self.data), repr(made), self.seed, self.boxes.tobytes()
+        return id(self.data), repr(mechanism), self.seed, self.boxes.tobytes()
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,11 +75,11 @@ def compute_small(job: SmallJob, progress: Callable[[float], None] | None = None
     view = Viewport.whole(job.data.grid, PIXELS)
     old = {} if job.previous is None else job.previous.stored
     stored = {}
-    for i, made in enumerate(job.mechanisms):
-        place = job.place(made)
+    for i, instance in enumerate(job.mechanisms):
+        place = job.place(instance)
         if progress is not None:
             progress(i / len(job.mechanisms))
-        stored[place] = old.get(place) or _thumbnail(job, made, view, progress)
+        stored[place] = old.get(place) or _thumbnail(job, instance, view, progress)
     thumbnails = [stored[job.place(mechanism)] for mechanism in job.mechanisms]
     scale = ColourScale(job.look.scale, job.data.top(job.look.scale), "data")
     truth = job.data.truth(view, False)
@@ -88,9 +88,9 @@ def compute_small(job: SmallJob, progress: Callable[[float], None] | None = None
 
 
 def _thumbnail(
-    job: SmallJob, made: Mechanism, view: Viewport, progress: Callable[[float], None] | None
+    job: SmallJob, mechanism: Mechanism, view: Viewport, progress: Callable[[float], None] | None
 ) -> Thumbnail:
-    release = made.release(job.data.matrix, rng=job.seed, progress=progress)
+    release = mechanism.release(job.data.matrix, rng=job.seed, progress=progress)
     leaves = Leaves.of(release)
     error = map_error(job.data.matrix, release, leaves)
     off = median_error(answer_boxes(release, job.data.matrix, job.boxes))

@@ -61,28 +61,28 @@ class Opening:
     left: bool = False
 
     @classmethod
-    def of(cls, given: Scenario | None = None, page: str = "explore") -> Opening:
+    def of(cls, scenario: Scenario | None = None, page: str = "explore") -> Opening:
         """Look at the address of this session.
 
         Raises
         ------
         InputError
-            Where ``given`` names a city that is not here, or is about other data than ``page``.
+            Where ``scenario`` names a city that is not here, or is about other data than ``page``.
         """
-        if given is not None:
-            known_city(given)
-            if given.kind is not kind_of(page):
-                raise InputError(not_here(given))
+        if scenario is not None:
+            known_city(scenario)
+            if scenario.kind is not kind_of(page):
+                raise InputError(not_here(scenario))
         try:
-            found, shared = _sent(ARGUMENT), _sent(SHARED)
+            linked, shared = _sent(ARGUMENT), _sent(SHARED)
         except InputError as error:
-            return cls(given, str(error))
-        if found is not None and found.kind is not kind_of(page):
-            return cls(given, not_here(found), found)
+            return cls(scenario, str(error))
+        if linked is not None and linked.kind is not kind_of(page):
+            return cls(scenario, not_here(linked), linked)
         if shared is None or not {page, shared.page} <= {*SHARING}:
-            return cls(found or given)
+            return cls(linked or scenario)
         left = LEFT in pn.state.session_args
-        return cls(carried(shared, page, found or given), shared=shared, left=left)
+        return cls(carried(shared, page, linked or scenario), shared=shared, left=left)
 
     def city(self, otherwise: Any) -> Any:
         """The key of the city to begin with."""
@@ -104,25 +104,25 @@ def known_city(scenario: Scenario) -> None:
     if scenario.kind is TRIPS:
         _known_trips(scenario)
         return
-    what, known = ("country", [*countries()]) if scenario.kind is AREAS else ("city", [*cities()])
-    if scenario.city not in known:
+    what, keys = ("country", [*countries()]) if scenario.kind is AREAS else ("city", [*cities()])
+    if scenario.city not in keys:
         its = "files" if scenario.kind is AREAS else "file"
         raise InputError(
             f"The scenario is about the {what} {shown(scenario.city)}, which is not here: put its "
-            f"{its} into the data folder, or choose one of {', '.join(known)}."
+            f"{its} into the data folder, or choose one of {', '.join(keys)}."
         )
 
 
 def _known_trips(scenario: Scenario) -> None:
     """Refuse trips that are not here, or have no such places or no users."""
-    known = trip_sets()
-    if scenario.city not in known:
+    catalogue = trip_sets()
+    if scenario.city not in catalogue:
         raise InputError(
             f"The scenario is about the trips {shown(scenario.city)}, which are not here: put "
-            f"their file into the data folder, or choose some of {', '.join(known)}."
+            f"their file into the data folder, or choose some of {', '.join(catalogue)}."
         )
-    known_places(known[scenario.city], scenario.places.split(","))
-    known_bound(known[scenario.city], scenario.contribution_bound)
+    known_places(catalogue[scenario.city], scenario.places.split(","))
+    known_bound(catalogue[scenario.city], scenario.contribution_bound)
 
 
 def not_here(scenario: Scenario) -> str:
@@ -160,17 +160,17 @@ def of_lesson(scenario: Scenario | None) -> dict[str, str]:
 
 def argument(name: str) -> str:
     """What the address of this session says under a name, "" where it says nothing."""
-    given = (pn.state.session_args.get(name) or [b""])[0]
-    return given.decode(errors="replace") if isinstance(given, bytes) else str(given)
+    value = (pn.state.session_args.get(name) or [b""])[0]
+    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
 
 
 def known_lesson(scenario: Scenario) -> None:
     """Refuse a scenario of a lesson that is not here, in one sentence."""
-    known = [name for lesson in lessons()[0] for name in (lesson.key, lesson.experiment)]
-    if scenario.lesson and scenario.lesson not in known:
+    names = [name for lesson in lessons()[0] for name in (lesson.key, lesson.experiment)]
+    if scenario.lesson and scenario.lesson not in names:
         raise InputError(
             f"The scenario is of the lesson {shown(scenario.lesson)}, which is not here: choose "
-            f"one of {', '.join(dict.fromkeys(known))}."
+            f"one of {', '.join(dict.fromkeys(names))}."
         )
 
 
@@ -183,8 +183,8 @@ def take(state: Any, scenario: Scenario) -> None:
     scenario : Scenario
     """
     # One mechanism leaves B as it is, and of two a page for one takes the first.
-    for side, made in zip(state.sides, scenario.made(), strict=False):
-        side.take(made)
+    for side, mechanism in zip(state.sides, scenario.made(), strict=False):
+        side.take(mechanism)
     # The seed comes last: where noise is not kept the same, each change before has taken another.
     state.put(city=scenario.city, **_plain(state, scenario))
 
@@ -207,14 +207,14 @@ def present(
     InputError
         For a city that exists in this session only.
     """
-    kind, own = kind_of(page), state.city == OWN
+    kind, is_own = kind_of(page), state.city == OWN
     if not instead:
         refuse_own(state.city, page)
     boxes: tuple[Any, ...] | None = tuple(
-        row_of(*each)
-        for each in zip(rectangles.boxes, rectangles.names, rectangles.shapes, strict=True)
+        row_of(*row)
+        for row in zip(rectangles.boxes, rectangles.names, rectangles.shapes, strict=True)
     )
-    if own or boxes == kind.examples(*rectangles.grids):
+    if is_own or boxes == kind.examples(*rectangles.grids):
         boxes = None
     sweep = Sweep()
     if _sweeps(state):
@@ -224,7 +224,7 @@ def present(
         pair = Pair(**{name: getattr(state, name) for name in _names(Pair)})
     return Scenario(
         page=page,
-        city=instead if own else state.city,
+        city=instead if is_own else state.city,
         places=state.places if kind.places else "",
         side=state.side,
         contribution_bound=state.bound,

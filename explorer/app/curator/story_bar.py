@@ -163,11 +163,11 @@ class StoryBar:
         assert self.story is not None
         self.number = number
         step, count = self.story.steps[number], len(self.story.steps)
-        said = [safe_text(self.story.title, 80) or "Story", f"{number + 1} of {count}"]
+        phrases = [safe_text(self.story.title, 80) or "Story", f"{number + 1} of {count}"]
         if step.minutes:
-            before = sum(each.minutes for each in self.story.steps[:number])
-            said.append(f"minute {before} to {before + step.minutes} of {self.story.minutes}")
-        kicker = f'<p class="kicker">{html.escape(" · ".join(said))}</p>'
+            before = sum(earlier.minutes for earlier in self.story.steps[:number])
+            phrases.append(f"minute {before} to {before + step.minutes} of {self.story.minutes}")
+        kicker = f'<p class="kicker">{html.escape(" · ".join(phrases))}</p>'
         text = f'<p class="said">{html.escape(safe_text(step.text, 400))}</p>'
         if step.ask:
             text += f'<p class="ask">{html.escape(safe_text(step.ask, 300))}</p>'

@@ -45,9 +45,11 @@ class StoryControls:
     ) -> None:
         self._bar, self._present, self._refused, self._what = bar, present, refused, what
         self.made: Story | None = None
-        known = {safe_text(story.title or key): key for key, story in stories().items()}
+        story_keys = {safe_text(story.title or key): key for key, story in stories().items()}
         self.tour = self._button("Take the tour", lambda: self._open(TOUR), variant="contained")
-        self.choice = ui.Select(label="Story", options={_NONE: "", **known}, value="", **ui.WIDE)
+        self.choice = ui.Select(
+            label="Story", options={_NONE: "", **story_keys}, value="", **ui.WIDE
+        )
         ui.bind(self.choice, self._chosen, refused)
         self.text = _line(f"What this {what} shows", TEXT)
         self.ask = _line("What to ask", ASK)
@@ -104,14 +106,14 @@ class StoryControls:
             if not text.strip():
                 raise InputError(f"Say first what this {self._what} shows, in the field above.")
             step = Step(text, self._present(), ask, notes)
-            made = self.made
-            longer = Story((step,), "My story") if made is None else made.with_step(step)
+            story = self.made
+            longer = Story((step,), "My story") if story is None else story.with_step(step)
             longer.to_yaml()
         except InputError as error:
             self._tell(str(error))
             return
-        for each in (self.text, self.ask, self.notes):
-            each.value = each.value_input = ""
+        for field in (self.text, self.ask, self.notes):
+            field.value = field.value_input = ""
         self._keep(longer)
 
     def _go_on(self) -> None:

@@ -32,12 +32,12 @@ class StoryShelf:
         story : Story
         instead : the key of what it was before its last step, whose place it takes
         """
-        for name, each in stories().items():
-            if each == story:
+        for name, other in stories().items():
+            if other == story:
                 return name
         with self._lock:
-            for key, each in self._kept.items():
-                if each == story:
+            for key, other in self._kept.items():
+                if other == story:
                     self._kept.move_to_end(key)
                     return key
             key = instead if instead in self._kept else secrets.token_urlsafe(16)

@@ -137,7 +137,7 @@ class UploadForm:
         self.user_column.param.watch(lambda _event: self._ask_unit(), "value")
         for field in (self.unit, self.weight_column):
             field.param.watch(lambda _event: self._ask_unit(), "value")
-        self.file.param.watch(lambda _event: self._ask_unit(seen=""), "value")
+        self.file.param.watch(lambda _event: self._ask_unit(detected=""), "value")
         self._ask_unit()
         after = typed.index(self.user_column) + 1
         typed = (*typed[:after], self.unit, *typed[after:], self.about_unit)
@@ -225,23 +225,23 @@ class UploadForm:
         """The contribution bound, 0 for single records; None where it was not asked for."""
         return int(self.unit.value) if self.unit.visible else None
 
-    def _ask_unit(self, typed: str | None = None, seen: str | None = None) -> None:
+    def _ask_unit(self, typed: str | None = None, detected: str | None = None) -> None:
         """Ask what is protected as soon as a column of users is named; loading confirms it.
 
-        ``typed`` is what is in its field before it counts as entered; ``seen`` a column that
+        ``typed`` is what is in its field before it counts as entered; ``detected`` a column that
         the file seems to name users in.
         """
-        self._seen = self._seen if seen is None else seen
+        self._seen = self._seen if detected is None else detected
         named = (self.user_column.value if typed is None else typed) or ""
-        asked = bool(named.strip() or self._seen)
-        self.unit.visible = asked
+        has_users = bool(named.strip() or self._seen)
+        self.unit.visible = has_users
         title = next(
             title for title, option in self.unit.options.items() if option == self.unit.value
         )
         text = f"<p><b>Loading protects {html.escape(title)}.</b> {words('upload')['Unit']}</p>"
         weighed = self.weight_column.value.strip() and not named.strip()
         rows = f"<p>{words('upload')['Weight']}</p>" if weighed else ""
-        put(self.about_unit, (text if asked else "") + rows)
+        put(self.about_unit, (text if has_users else "") + rows)
 
     def _load(self, _event: Any) -> None:
         data, name = self.file.value, self.file.filename
@@ -267,12 +267,12 @@ class UploadForm:
 
         self._run(Foreign(named), self.loaded)
 
-    def loaded(self, own: OwnPoints[Any]) -> None:
+    def loaded(self, own_data: OwnPoints[Any]) -> None:
         """Use what has been read; where it seems to know users, ask first what is protected."""
-        columns = unread_users(own.notes)
-        if columns and own.bound is None:
+        columns = unread_users(own_data.notes)
+        if columns and own_data.bound is None:
             self.user_column.value = columns[0]
-            self._ask_unit(seen=columns[0])
+            self._ask_unit(detected=columns[0])
             self._refused(
                 f"The column “{safe_text(columns[0], 40)}” seems to say whose records these are, "
                 "so it stands as the user column now: load again to protect each person, or choose "
@@ -281,7 +281,7 @@ class UploadForm:
             return
         # The bytes have been read: no visitor's file stays in memory.
         self.file.clear()
-        self._use(own)
+        self._use(own_data)
 
 
 def people_first(units: Mapping[str, int]) -> dict[str, int]:

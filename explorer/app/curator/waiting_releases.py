@@ -37,27 +37,30 @@ class WaitingReleases:
 
     def show(self) -> None:
         """Show what waits now."""
-        found = self._drawing.waiting()[:MOST]
-        if found == self._shown:
+        releases = self._drawing.waiting()[:MOST]
+        if releases == self._shown:
             return
-        self._shown = found
+        self._shown = releases
         text = f'<p class="help">{html.escape(words("drawing")["Waiting"])}</p>'
-        head = [html_pane(text, margin=(4, 10, 0, 10))] if found else []
-        self.view.objects = [*head, *(part for entry in found for part in self._offer(entry))]
+        head = [html_pane(text, margin=(4, 10, 0, 10))] if releases else []
+        self.view.objects = [
+            *head,
+            *(part for release in releases for part in self._offer(release)),
+        ]
 
-    def _offer(self, each: Drawn) -> list[Any]:
+    def _offer(self, release: Drawn) -> list[Any]:
         # Two of one mechanism are distinguished by when they were drawn.
-        when = datetime.fromtimestamp(each.time).strftime("%H:%M:%S")
-        title = f"{each.title}, {when}"
+        when = datetime.fromtimestamp(release.time).strftime("%H:%M:%S")
+        title = f"{release.title}, {when}"
         save = ui.FileDownload(
             label=f"Save {title}",
             filename="release.parquet",
-            callback=partial(self._file, each.token),
+            callback=partial(self._file, release.token),
             refused=self._drawing.refuse,
             variant="outlined",
             **ui.WIDE,
         )
-        give_up = partial(self._drawing.give_up, each.token)
+        give_up = partial(self._drawing.give_up, release.token)
         return [save, wide_button(f"Give up {title}", give_up, variant="text")]
 
     def _file(self, token: str) -> io.BytesIO:

@@ -43,22 +43,22 @@ class Workspace:
         state, rectangles : its choices and boxes
         own_city : a city of the catalogue, for own data where none was shown before
         """
-        own, shares = state.city == OWN, self._page in SHARING
-        if own and not shares:
+        is_own, shares = state.city == OWN, self._page in SHARING
+        if is_own and not shares:
             return
         before = own_city if self._shared is None else self._shared.city
-        kept: dict[str, str] = {}
+        entries: dict[str, str] = {}
         try:
-            now = present(self._page, state, rectangles, instead=before if own else "")
-            if not own:
-                kept[self._page] = now.to_link()
+            now = present(self._page, state, rectangles, instead=before if is_own else "")
+            if not is_own:
+                entries[self._page] = now.to_link()
             if shares:
-                shared = given_back(self._shared, self._shown, now, place=not own)
-                kept |= {"shared": shared.to_link(), "left": "yes" if own else ""}
+                shared = given_back(self._shared, self._shown, now, place=not is_own)
+                entries |= {"shared": shared.to_link(), "left": "yes" if is_own else ""}
         except InputError:
             # More boxes than an address can hold, say: the last that it could hold stay.
             return
-        self._tab.keep(**kept)
+        self._tab.keep(**entries)
 
     def place(self, city: str, side: int) -> None:
         """A city is shown on a page without scenarios; from the second on it goes along."""

@@ -100,7 +100,7 @@ class EdgeColumns:
         if text.lower() in ("", "-", "–", ANYWHERE):
             self._rectangles.clear(row, place)
             return
-        numbers = [float(each) for each in _NUMBER.findall(text.replace("−", "-"))]
+        numbers = [float(match) for match in _NUMBER.findall(text.replace("−", "-"))]
         if len(numbers) != 4:
             raise InputError(
                 f"A box is west, south, east, north in {unit}, such as 1, 2, 3.5, 4; or type "

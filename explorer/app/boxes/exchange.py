@@ -194,18 +194,18 @@ class BoxExchange:
 
     def _taken(self, read: Any) -> None:
         """Put what was read among the boxes, unless there are other maps by now."""
-        grids, name, found = read
+        grids, name, content = read
         chosen = self._rectangles
         with self._attempts.during():
             try:
                 if grids != chosen.grids:
                     raise InputError("The maps have changed meanwhile: load the file again.")
                 if len(grids) > 1:
-                    self._told_of(take_rows(chosen, found[0], found[1], name))
+                    self._told_of(take_rows(chosen, content[0], content[1], name))
                 else:
-                    taken = take_file(chosen, found, name)
-                    self._offer(taken.naming)
-                    self._told_of(taken.sentence())
+                    report = take_file(chosen, content, name)
+                    self._offer(report.naming)
+                    self._told_of(report.sentence())
             except InputError as error:
                 self._refused(str(error))
         self._over()

@@ -105,10 +105,10 @@ def read(given: Any, rectangles: Rectangles) -> tuple[Floats, list[str], list[An
     return boxes, [""] * len(boxes), [None] * len(boxes)
 
 
-def _of_frame(given: Any, rectangles: Rectangles) -> tuple[Floats, list[str], list[Any]]:
+def _of_frame(source: Any, rectangles: Rectangles) -> tuple[Floats, list[str], list[Any]]:
     import geopandas
 
-    frame = geopandas.GeoSeries([given]) if isinstance(given, shapely.Geometry) else given
+    frame = geopandas.GeoSeries([source]) if isinstance(source, shapely.Geometry) else source
     called = frame["name"] if "name" in getattr(frame, "columns", ()) else [None] * len(frame)
     names: list[str] = ["" if name is None or name != name else str(name) for name in called]
     grids, places = rectangles.grids, rectangles.places
@@ -145,17 +145,19 @@ def _boxes(shapes: Any, frame: Any, grid: Grid) -> tuple[Floats, list[Any]]:
     if shapes.crs is None:
         shapes = shapes.set_crs(grid.crs)
     crs = grid.to_dict()["crs"]
-    own = frame is not None and set(EDGES) <= set(getattr(frame, "columns", ()))
-    edges = frame[list(EDGES)].to_numpy(dtype=np.float64) if own else np.zeros((len(shapes), 4))
-    known = ~shapes.isna().to_numpy()
-    at = np.flatnonzero(known)
+    has_edges = frame is not None and set(EDGES) <= set(getattr(frame, "columns", ()))
+    edges = (
+        frame[list(EDGES)].to_numpy(dtype=np.float64) if has_edges else np.zeros((len(shapes), 4))
+    )
+    present = ~shapes.isna().to_numpy()
+    at = np.flatnonzero(present)
     # Edges are believed where the shape still has the corners that they make: see `geojson.read`.
     # Anyone who gives none next to others says that this is no box.
     features = [
         {
             "type": "Feature",
             "properties": {**dict(zip(EDGES, map(finite, edge), strict=True)), "crs": crs}
-            if own
+            if has_edges
             else {},
             "geometry": shapely.geometry.mapping(shape),
         }
@@ -165,8 +167,8 @@ def _boxes(shapes: Any, frame: Any, grid: Grid) -> tuple[Floats, list[Any]]:
     if not features:
         return boxes, [None] * len(boxes)
     document = json.dumps({"type": "FeatureCollection", "features": features}).encode()
-    boxes[at], _, found = read_shapes(document, grid, "the frame", MAX_RECTANGLES)
-    odd = np.array([entry is not None for entry in found], dtype=bool)
+    boxes[at], _, non_boxes = read_shapes(document, grid, "the frame", MAX_RECTANGLES)
+    odd = np.array([entry is not None for entry in non_boxes], dtype=bool)
     odd |= _are_turned(shapes.iloc[at].to_crs(grid.crs), boxes[at])
     polygons = _polygons(shapes, at[odd], shapes.crs, grid)
     for row in at[odd]:
@@ -178,8 +180,8 @@ def _polygons(shapes: Any, rows: Any, crs: Any, grid: Grid) -> list[Any]:
     """The polygons of some rows in the unit of the grid, None for the others."""
     polygons: list[Any] = [None] * len(shapes)
     if len(rows):
-        asked = Shapes(np.asarray(shapes.array, dtype=object)[rows], crs).on(grid)
-        for row, shape in zip(rows, asked, strict=True):
+        projected = Shapes(np.asarray(shapes.array, dtype=object)[rows], crs).on(grid)
+        for row, shape in zip(rows, projected, strict=True):
             polygons[row] = shape
     return polygons
 
@@ -199,9 +201,9 @@ def _in_degrees(shape: Any, grid: Grid) -> Any:
     return None if drawn is None else shapely.geometry.shape(drawn)
 
 
-def _rows(given: Any, places: int) -> Floats:
+def _rows(numbers: Any, places: int) -> Floats:
     try:
-        boxes = np.asarray(given, dtype=np.float64)
+        boxes = np.asarray(numbers, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError("Boxes are numbers: x0, y0, x1, y1 for each place of a row.") from error
     if boxes.ndim != 3 or boxes.shape[1:] != (places, 4):

@@ -39,28 +39,28 @@ class Taken:
         what = [count(self.boxes, "box", "boxes")] if self.boxes else []
         what += [count(self.polygons, "polygon", "polygons")] if self.polygons else []
         named = f", named by its column {safe_text(self.named, 40)}" if self.named else ""
-        said = [f"{' and '.join(what) or 'Nothing new'} read from {self.label}{named}."]
+        sentences = [f"{' and '.join(what) or 'Nothing new'} read from {self.label}{named}."]
         if self.renamed:
             pairs = [f"{old} is called {new} here" for old, new in self.renamed[:_MOST_SAID]]
             left = len(self.renamed) - len(pairs)
             more = f", and {left} more have other names" if left else ""
-            said.append(f"{', '.join(pairs)}{more}: the names were taken.")
+            sentences.append(f"{', '.join(pairs)}{more}: the names were taken.")
         if self.already:
             stands = "stands" if self.already == 1 else "stand"
-            said.append(f"{count(self.already, 'row', 'rows')} {stands} here already.")
+            sentences.append(f"{count(self.already, 'row', 'rows')} {stands} here already.")
         if self.cut:
             reach = "reaches" if self.cut == 1 else "reach"
             its = "its" if self.cut == 1 else "their"
-            said.append(
+            sentences.append(
                 f"{count(self.cut, 'row', 'rows')} {reach} beyond the map: {its} part on it is "
                 "asked."
             )
         if self.outside:
             lies, was = ("lies", "was") if self.outside == 1 else ("lie", "were")
-            said.append(
+            sentences.append(
                 f"{count(self.outside, 'row', 'rows')} {lies} outside the map and {was} left out."
             )
-        return " ".join(said)
+        return " ".join(sentences)
 
 
 def count(number: int, one: str, many: str) -> str:
@@ -76,11 +76,11 @@ def take_rows(
     chosen: Rectangles, boxes: Sequence[Any] | NDArray[Any], names: Sequence[str], label: str
 ) -> str:
     """Add rows about several maps, all or none; returns what is to be said."""
-    taken = Taken(safe_text(label, _LABEL) or "the file", boxes=len(boxes))
+    report = Taken(safe_text(label, _LABEL) or "the file", boxes=len(boxes))
     first = len(chosen)
     chosen.add_many(boxes, names)
-    taken.renamed = _renamed(names, chosen.names[first:])
-    return taken.sentence()
+    report.renamed = _renamed(names, chosen.names[first:])
+    return report.sentence()
 
 
 def take_file(chosen: Rectangles, file: RangeFile, label: str) -> Taken:
@@ -96,7 +96,7 @@ def take_file(chosen: Rectangles, file: RangeFile, label: str) -> Taken:
     InputError
         For more than a page holds, and where nothing is on the map.
     """
-    taken = Taken(safe_text(label, _LABEL) or "the file", file.named)
+    report = Taken(safe_text(label, _LABEL) or "the file", file.named)
     rows: list[tuple[Any, str, Any]] = []
     # Rows of the file and of the page: those that are there can have other names, too.
     numbers, standing = [], []
@@ -106,50 +106,50 @@ def take_file(chosen: Rectangles, file: RangeFile, label: str) -> Taken:
     ):
         x0, y0, x1, y1 = box
         if x0 >= bounds[2] or x1 <= bounds[0] or y0 >= bounds[3] or y1 <= bounds[1]:
-            taken.outside += 1
+            report.outside += 1
             continue
         if shape is not None:
             try:
-                kept = polygons.kept(shape, bounds)
+                clipped = polygons.kept(shape, bounds)
             except InputError:
                 # It only bends around a corner of the map, or is smaller than a millimetre.
-                taken.outside += 1
+                report.outside += 1
                 continue
-            taken.cut += not polygons.within(shape, bounds)
-            shape = kept
+            report.cut += not polygons.within(shape, bounds)
+            shape = clipped
         else:
             beyond = x0 < bounds[0] or y0 < bounds[1] or x1 > bounds[2] or y1 > bounds[3]
-            taken.cut += bool(beyond)
+            report.cut += bool(beyond)
         stands = _stands(chosen, box, name, shape)
         if stands is not None:
-            taken.already += 1
+            report.already += 1
             standing.append((number, stands))
             continue
         rows.append((box, name, shape))
         numbers.append(number)
-    if not rows and not taken.already:
-        what = "The row" if taken.outside == 1 else f"All {taken.outside:,} rows"
-        verb = "lies" if taken.outside == 1 else "lie"
-        raise InputError(f"{what} of {taken.label} {verb} outside the map.")
+    if not rows and not report.already:
+        what = "The row" if report.outside == 1 else f"All {report.outside:,} rows"
+        verb = "lies" if report.outside == 1 else "lie"
+        raise InputError(f"{what} of {report.label} {verb} outside the map.")
     if len(chosen) + len(rows) > MOST_BOXES:
         there = f", and {len(chosen)} are there already" if len(chosen) else ""
         raise InputError(
-            f"{taken.label} holds {len(rows):,} rows on the map, but a page keeps {MOST_BOXES} "
+            f"{report.label} holds {len(rows):,} rows on the map, but a page keeps {MOST_BOXES} "
             f"boxes at most{there}: give a file of fewer."
         )
     first = len(chosen)
     if rows:
         chosen.add_many(*zip(*rows, strict=True))
-    taken.polygons = sum(shape is not None for shape in chosen.shapes[first:])
-    taken.boxes = len(chosen) - first - taken.polygons
-    taken.renamed = _renamed([name for _, name, _ in rows], chosen.names[first:])
+    report.polygons = sum(shape is not None for shape in chosen.shapes[first:])
+    report.boxes = len(chosen) - first - report.polygons
+    report.renamed = _renamed([name for _, name, _ in rows], chosen.names[first:])
     standing += zip(numbers, range(first, len(chosen)), strict=True)
-    taken.naming = Naming(file, standing, chosen)
-    return taken
+    report.naming = Naming(file, standing, chosen)
+    return report
 
 
-def _renamed(given: Sequence[str], got: Sequence[str]) -> list[tuple[str, str]]:
-    pairs = zip((safe_text(each, 40) for each in given), got, strict=True)
+def _renamed(names: Sequence[str], got: Sequence[str]) -> list[tuple[str, str]]:
+    pairs = zip((safe_text(name, 40) for name in names), got, strict=True)
     return [(old, new) for old, new in pairs if old and old != new]
 
 

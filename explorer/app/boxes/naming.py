@@ -47,8 +47,8 @@ class Naming:
         """The columns to choose from, by how they are written; nothing where there is one alone."""
         if len(self._names) < 2 or not self._asked:
             return {}
-        found = {safe_text(name, SHOWN) or "no name": name for name in self._names}
-        return found if self.column else {"none": "", **found}
+        columns = {safe_text(name, SHOWN) or "no name": name for name in self._names}
+        return columns if self.column else {"none": "", **columns}
 
     def name_by(self, chosen: Rectangles, column: str) -> str:
         """Name the rows that are still there by another column; returns what is to be said.

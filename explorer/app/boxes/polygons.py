@@ -69,12 +69,12 @@ def kept(shape: Any, bounds: Box) -> Any:
         shape = _flat(shapely.intersection(shape, shapely.box(x0, y0, x1, y1)))
         if shape.is_empty:
             raise InputError("This polygon lies outside the map: draw it within.")
-    found = _valid(shapely.transform(shape, _rounded))
-    if found.is_empty or found.area <= 0:
+    polygon = _valid(shapely.transform(shape, _rounded))
+    if polygon.is_empty or polygon.area <= 0:
         raise InputError("This polygon has no area: draw one whose corners are not on one line.")
     # Of one part it is plain, so that its corners can be dragged.
-    parts = shapely.get_parts(found)
-    return parts[0] if len(parts) == 1 else found
+    parts = shapely.get_parts(polygon)
+    return parts[0] if len(parts) == 1 else polygon
 
 
 def within(shape: Any, bounds: Box) -> bool:

@@ -148,16 +148,16 @@ class Rectangles:
 
         A rectangle along the axes is a box.
         """
-        found = self._checked_shape(shape)
-        box = polygons.as_box(found)
+        polygon = self._checked_shape(shape)
+        box = polygons.as_box(polygon)
         if box is not None:
             return self.add(box, name)
-        if polygons.corners_of([*self._shapes, found]) > polygons.MOST_CORNERS:
+        if polygons.corners_of([*self._shapes, polygon]) > polygons.MOST_CORNERS:
             raise InputError(
                 f"The polygons have more than {polygons.MOST_CORNERS:,} corners together: "
                 "simplify them, or take fewer."
             )
-        return self._append([np.array(found.bounds)], found, name)
+        return self._append([np.array(polygon.bounds)], polygon, name)
 
     def shape_of(self, row: int) -> Any:
         """The polygon that a row represents; None for a box."""
@@ -167,9 +167,9 @@ class Rectangles:
     def reshape(self, row: int, shape: Any) -> None:
         """Put another polygon in place of that of a row."""
         self._known(row)
-        found = self._checked_shape(shape)
-        self._put(row, 0, np.array(found.bounds))
-        self._swap(row, found)
+        polygon = self._checked_shape(shape)
+        self._put(row, 0, np.array(polygon.bounds))
+        self._swap(row, polygon)
 
     def draw(self, box: Sequence[float], place: int = 0) -> int:
         """Take a dragged box: for the selected row where it has none here, else for a new row."""
@@ -307,11 +307,11 @@ class Rectangles:
     def _swap(self, row: int, shape: Any) -> None:
         self._shapes = (*self._shapes[:row], shape, *self._shapes[row + 1 :])
 
-    def _row(self, given: Any) -> Sequence[Any]:
+    def _row(self, row: Any) -> Sequence[Any]:
         """A row of `add_many`, as `add_row` takes it."""
         if len(self.grids) == 1:
-            return [given]
-        return [None if np.isnan(box).all() else box for box in np.asarray(given, float)]
+            return [row]
+        return [None if np.isnan(box).all() else box for box in np.asarray(row, float)]
 
     def _put(self, row: int, place: int, box: NDArray[np.float64]) -> None:
         # A new array: anyone who holds the old one keeps what it answered.
@@ -320,11 +320,11 @@ class Rectangles:
 
     def _name(self, name: str, ignore: int = -1) -> str:
         clean = safe_text(name, NAME_LENGTH)
-        taken = {other for i, other in enumerate(self.names) if i != ignore}
+        other_names = {other for i, other in enumerate(self.names) if i != ignore}
         # A file without names numbers its boxes from Q1, as this page does: number them on.
-        if clean and not (clean in taken and _NUMBERED.fullmatch(clean)):
+        if clean and not (clean in other_names and _NUMBERED.fullmatch(clean)):
             return clean
-        return next(f"Q{k}" for k in range(1, MOST_BOXES + 2) if f"Q{k}" not in taken)
+        return next(f"Q{k}" for k in range(1, MOST_BOXES + 2) if f"Q{k}" not in other_names)
 
     def _checked(self, box: Sequence[float], place: int) -> NDArray[np.float64]:
         try:

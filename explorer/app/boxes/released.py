@@ -39,11 +39,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def is_release(given: Any) -> bool:
+def is_release(source: Any) -> bool:
     """Whether someone brought a release of any kind, or the name of its file."""
-    if isinstance(given, str | PathLike):
-        return release_file.is_release(Path(given).expanduser())
-    return hasattr(given, "to_geodataframe") and hasattr(given, "answer")
+    if isinstance(source, str | PathLike):
+        return release_file.is_release(Path(source).expanduser())
+    return hasattr(source, "to_geodataframe") and hasattr(source, "answer")
 
 
 class _Drag:
@@ -156,8 +156,8 @@ class ReleasePage(AppPage):
         return frames.to_frame(self.rectangles)
 
     @boxes.setter
-    def boxes(self, given: Any) -> None:
-        self.rectangles.put(*frames.read(given, self.rectangles))
+    def boxes(self, queries: Any) -> None:
+        self.rectangles.put(*frames.read(queries, self.rectangles))
         self._changed()
 
     @property

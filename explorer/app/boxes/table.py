@@ -83,10 +83,10 @@ class BoxTable:
         self._edges = EdgeColumns(self._rectangles)
         self.widget.lay_out(self._layout())
 
-    def show_exact(self, shown: bool) -> None:
+    def show_exact(self, visible: bool) -> None:
         """Send the columns that say something of exact counts with the next answers, or none."""
-        self._exact = shown
-        if not shown:
+        self._exact = visible
+        if not visible:
             exact = [column.name for column in self.columns if column.exact]
             self.widget.put(self.widget.value.drop(columns=exact, errors="ignore"))
 

@@ -24,17 +24,17 @@ class CompareDrawer(Drawer):
         choose, switch = self.tied.choose, self.tied.switch
         sides = [(mechanism.menu, mechanism.about) for mechanism in self.mechanisms]
 
-        def seen() -> list[Any]:
+        def view_controls() -> list[Any]:
             colours = choose("scale"), choose("palette"), switch("partition")
             return [choose("third"), "Third map", *colours, self.base_map()]
 
-        looks = self.section("view", "View", seen)
+        looks = self.section("view", "View", view_controls)
         self.say(looks, "View", ("scale", "palette", "partition"))
         grid = self.section("grid", "Grid", lambda: [self.side, self.bound])
         self.say(grid, "Grid", ("side",))
         settings = [
-            self.remember(f"settings{letter}", each.settings.section)
-            for letter, each in zip("ab", self.mechanisms, strict=True)
+            self.remember(f"settings{letter}", mechanism.settings.section)
+            for letter, mechanism in zip("ab", self.mechanisms, strict=True)
         ]
         self.fill(
             [

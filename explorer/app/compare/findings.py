@@ -87,20 +87,20 @@ class Findings:
     basis_overall: Basis
 
 
-def find(question: Question, kept: Kept, last: Findings | None = None) -> Findings:
-    """Gather what ``kept`` has for a question.
+def find(question: Question, cache: Kept, last: Findings | None = None) -> Findings:
+    """Gather what ``cache`` has for a question.
 
     Rankings take most of the time. They are taken over from the ``last`` findings where they rest
     on the same releases: another metric, or a release more, need not wait for them.
     """
-    results = {each.name: _results(question, each, kept) for each in question.series}
-    known = [each for each in question.series if results[each.name]]
-    at = {entry.name: _at(results[entry.name], question.at) for entry in known}
-    present = [each for each in known if at[each.name]]
+    results = {line.name: _results(question, line, cache) for line in question.series}
+    with_results = [line for line in question.series if results[line.name]]
+    at = {line.name: _at(results[line.name], question.at) for line in with_results}
+    present = [line for line in with_results if at[line.name]]
     seeds = _common(at, present)
-    every = _complete(question, known, results)
+    every = _complete(question, with_results, results)
     basis = _basis(question, present, seeds, question.at)
-    basis_overall = _basis(question, known, every, None)
+    basis_overall = _basis(question, with_results, every, None)
     if last is not None and last.basis == basis:
         ranks, here = last.ranks, last.here
     else:
@@ -110,12 +110,12 @@ def find(question: Question, kept: Kept, last: Findings | None = None) -> Findin
     if last is not None and last.basis_overall == basis_overall:
         overall = last.overall
     else:
-        overall = _overall(question, known, results, every) if every else ""
+        overall = _overall(question, with_results, results, every) if every else ""
     return Findings(
         question,
-        [_curve(question, each, results[each.name]) for each in known],
+        [_curve(question, line, results[line.name]) for line in with_results],
         sorted(
-            (_stick(question.metric, each, at[each.name]) for each in present),
+            (_stick(question.metric, line, at[line.name]) for line in present),
             key=lambda stick: stick.mean,
         ),
         sorted(ranks, key=lambda rank: rank.places[question.metric]),
@@ -131,21 +131,21 @@ def _basis(
     question: Question, series: Sequence[Series], seeds: Sequence[int], at: float | None
 ) -> Basis:
     """The releases and questions that a ranking rests on; errors follow from them."""
-    asked = None if question.workload is None else question.workload.key
-    named = [(each.name, each.key) for each in series]
+    workload_key = None if question.workload is None else question.workload.key
+    named = [(line.name, line.key) for line in series]
     matrix = question.matrix
-    return matrix.key, matrix.contribution_bound, asked, at, tuple(named), tuple(seeds)
+    return matrix.key, matrix.contribution_bound, workload_key, at, tuple(named), tuple(seeds)
 
 
-def _results(question: Question, series: Series, kept: Kept) -> Results:
+def _results(question: Question, series: Series, cache: Kept) -> Results:
     if question.workload is None:
         return {}
     tasks: list[Task] = plan([series.mechanism], question.epsilons, question.seeds)
-    found = {
-        (task.epsilon, task.seed): kept.find(question.matrix, task, question.workload)
+    stored = {
+        (task.epsilon, task.seed): cache.find(question.matrix, task, question.workload)
         for task in tasks
     }
-    return {place: result for place, result in found.items() if result is not None}
+    return {place: result for place, result in stored.items() if result is not None}
 
 
 def _at(results: Results, epsilon: float) -> Results:
@@ -154,7 +154,7 @@ def _at(results: Results, epsilon: float) -> Results:
 
 def _common(results: dict[str, Results], series: Sequence[Series]) -> list[int]:
     """The seeds that every series has."""
-    sets = [{seed for _, seed in results[each.name]} for each in series]
+    sets = [{seed for _, seed in results[line.name]} for line in series]
     return sorted(set.intersection(*sets)) if sets else []
 
 
@@ -166,7 +166,7 @@ def _complete(
         seed
         for seed in range(question.seeds)
         if series
-        and all((e, seed) in results[each.name] for each in series for e in question.epsilons)
+        and all((e, seed) in results[line.name] for line in series for e in question.epsilons)
     ]
 
 
@@ -196,22 +196,24 @@ def _ranks(
         return []
     table = _table(series, results, [question.at], seeds)
     orders = {metric: scores(table, metric) for metric in SHORT}
-    own = {metric: {score.label: score for score in order} for metric, order in orders.items()}
+    named_scores = {
+        metric: {score.label: score for score in order} for metric, order in orders.items()
+    }
     places = {
         metric: {score.label: i for i, score in enumerate(order, 1)}
         for metric, order in orders.items()
     }
-    drawn = {(each.name, s): results[each.name][question.at, s] for each in series for s in seeds}
+    drawn = {(line.name, s): results[line.name][question.at, s] for line in series for s in seeds}
     return [
         Rank(
-            each,
-            {metric: own[metric][each.name] for metric in SHORT},
-            {metric: places[metric][each.name] for metric in SHORT},
-            float(np.median([drawn[each.name, seed].leaves for seed in seeds])),
-            float(np.median([drawn[each.name, seed].seconds for seed in seeds])),
-            np.array([drawn[each.name, seed].figures["bias"] for seed in seeds]),
+            line,
+            {metric: named_scores[metric][line.name] for metric in SHORT},
+            {metric: places[metric][line.name] for metric in SHORT},
+            float(np.median([drawn[line.name, seed].leaves for seed in seeds])),
+            float(np.median([drawn[line.name, seed].seconds for seed in seeds])),
+            np.array([drawn[line.name, seed].figures["bias"] for seed in seeds]),
         )
-        for each in series
+        for line in series
     ]
 
 
@@ -220,8 +222,8 @@ def _table(
 ) -> pd.DataFrame:
     """The columns that a ranking reads, under the names of the page."""
     rows = [
-        (each.name, epsilon, seed, metric, results[each.name][epsilon, seed].figures[metric])
-        for each in series
+        (line.name, epsilon, seed, metric, results[line.name][epsilon, seed].figures[metric])
+        for line in series
         for epsilon in epsilons
         for seed in seeds
         for metric in SHORT
@@ -243,11 +245,11 @@ def _overall(
 
 def _verdict(table: pd.DataFrame, epsilons: Sequence[float]) -> str:
     """Who is first, and whether that turns round with the metric, at some epsilons."""
-    said = verdict(table, COMPARED)
+    text = verdict(table, COMPARED)
     if len(epsilons) == 1:
         where = f"At epsilon {epsilons[0]:g}"
     else:
         where = f"Over epsilon {epsilons[0]:g} to {epsilons[-1]:g}"
-    if said.startswith("By "):
-        return f"{where}, b{said[1:]}"
-    return f"{where}: {said}"
+    if text.startswith("By "):
+        return f"{where}, b{text[1:]}"
+    return f"{where}: {text}"

@@ -43,7 +43,9 @@ class PrivatePair(Maps):
         viewed: Callable[[], None],
         drawn: Callable[[Box], None],
     ) -> None:
-        specs = [MapSpec(grid, f"Private map {each}", partition=i) for i, each in enumerate("AB")]
+        specs = [
+            MapSpec(grid, f"Private map {letter}", partition=i) for i, letter in enumerate("AB")
+        ]
         self.third = state.third
         if self.third != "none":
             specs.append(MapSpec(grid, "True map" if self.third == "truth" else "B minus A"))
@@ -84,29 +86,29 @@ class PrivatePair(Maps):
     def caption(self, pair: Pair, busy: bool = False) -> None:
         """Titles with their figures, colour bars and the spoken names of both maps."""
         for i, (letter, screen) in enumerate((("A", pair.a), ("B", pair.b))):
-            shown = shows(screen)
+            quantity = shows(screen)
             kind = CURATOR.capitalize() if screen.look.right == "difference" else PREVIEW
-            about = "computing …" if busy else f"{shown}. {kind}"
+            about = "computing …" if busy else f"{quantity}. {kind}"
             strip = figures_strip(figures_of(screen, self.truth), "four")
             self.title(i, f"{letter}: {screen.title}", f"<p>{about}</p>{strip}")
             self.views[i].describe(
-                f"Private map {letter}: {shown} by {screen.title} of {screen.data.title}; "
+                f"Private map {letter}: {quantity} by {screen.title} of {screen.data.title}; "
                 "the table of boxes gives its numbers"
             )
             self.explain(i, bar(pair.a, self._state.palette))
         if self.third != "none":
             self.explain(2, self._caption_third(pair))
 
-    def show_truth(self, shown: bool) -> None:
+    def show_truth(self, visible: bool) -> None:
         """Send the map of exact counts, if there is one, or take all exact pictures away."""
-        super().show_truth(shown)
+        super().show_truth(visible)
         screen = self._shown[0]
         if self.third == "truth":
-            self.frame[0][2].visible = shown
+            self.frame[0][2].visible = visible
             self._leave(self._left)
-            if shown and screen is not None:
+            if visible and screen is not None:
                 self.views[2].show_image(screen.left_bytes, screen.view)
-        if not shown and screen is not None and screen.look.exact:
+        if not visible and screen is not None and screen.look.exact:
             for view in self.views:
                 view.clear()
 
@@ -114,26 +116,26 @@ class PrivatePair(Maps):
         self, a: BoxAnswers, b: BoxAnswers, names: Sequence[str], exact: bool = True
     ) -> list[list[Tag]]:
         """Tags of boxes on each map in turn; without ``exact`` they say nothing of the truth."""
-        shown = self._state.right
-        tags = [chips(shown, names, each, exact) for each in (a, b)]
+        quantity = self._state.right
+        tags = [chips(quantity, names, answers, exact) for answers in (a, b)]
         if self.third == "truth":
             tags.append(chips("true", names, a, exact))
         elif self.third == "change":
             change = zip(names, b.private - a.private, strict=True)
-            tags.append([(_changed(*each), palette.PRIVATE) for each in change])
+            tags.append([(_changed(*pair), palette.PRIVATE) for pair in change])
         return together(names, "AB", tags) if self.swiped else tags
 
     def _caption_third(self, pair: Pair) -> str:
         """Title and spoken name of the third map; returns its bar."""
-        place, told = pair.a.data.title, "the table of boxes gives its numbers"
+        place, hint = pair.a.data.title, "the table of boxes gives its numbers"
         if self.third == "truth":
             of = of_truth(pair.a.data.matrix)
             about = CURATOR.capitalize() if self.truth else HIDDEN
             self.title(2, f"Truth{of}", f"<p>{about}</p>")
-            self.views[2].describe(f"True map of {place}{of}; {about}; {told}")
+            self.views[2].describe(f"True map of {place}{of}; {about}; {hint}")
             return counts_bar(pair.a, self._state.palette)
         self.title(2, "B − A", f"<p>{PREVIEW}</p>")
-        self.views[2].describe(f"Private counts of B minus those of A, {place}; {told}")
+        self.views[2].describe(f"Private counts of B minus those of A, {place}; {hint}")
         return difference_bar("B − A", pair.a.scale, "blue B has fewer, orange B has more")
 
 

@@ -162,10 +162,10 @@ class Compare(MapPage):
         parts.state.param.watch(lambda *_: self.outdated(), ["apart"])
         parts.state.param.watch(lambda *_: soon(self._third), ["third"])
 
-    def show_badge(self, shown: bool) -> None:
+    def show_badge(self, visible: bool) -> None:
         """Show what is said about the screen, above the maps too, or not."""
-        super().show_badge(shown)
-        text = f' <span class="quiet">{self.BADGE}.</span>' if shown else ""
+        super().show_badge(visible)
+        text = f' <span class="quiet">{self.BADGE}.</span>' if visible else ""
         put(self._head, f"{self._lead}{text}</p>")
 
     def _show_truth(self) -> None:
@@ -281,7 +281,7 @@ class Compare(MapPage):
         except InputError:
             return "", "", ""
         third = f"{true:,} in this cell" if self.maps.third == "truth" and self.parts.truth else ""
-        return *(f"{each:,.2f} in this cell" for each in private), third
+        return *(f"{answer:,.2f} in this cell" for answer in private), third
 
     def _third(self) -> None:
         """Another map next to A and B, or none."""

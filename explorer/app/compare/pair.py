@@ -47,7 +47,7 @@ def compute_pair(jobs: tuple[Job, Job], progress: Callable[[float], None] | None
 def nearer(a: BoxAnswers, b: BoxAnswers) -> list[Nearer]:
     """Who is nearer to the truth, box by box; a tenth of a point is a tie."""
     gap = np.abs(a.difference) - np.abs(b.difference)
-    return ["both" if abs(each) < 0.1 else "A" if each < 0 else "B" for each in gap]
+    return ["both" if abs(margin) < 0.1 else "A" if margin < 0 else "B" for margin in gap]
 
 
 def figures_of(screen: Screen, exact: bool = True) -> list[tuple[str, str]]:

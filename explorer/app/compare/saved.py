@@ -14,7 +14,7 @@ from explorer.version import __version__
 
 
 def saved_table(
-    kept: Kept, data: CityData, tasks: Sequence[Task], workloads: Sequence[Workload]
+    results: Kept, data: CityData, tasks: Sequence[Task], workloads: Sequence[Workload]
 ) -> pd.DataFrame:
     """The finished ones of ``tasks``, a row for each workload and metric.
 
@@ -25,11 +25,13 @@ def saved_table(
     """
     runs = []
     for task in tasks:
-        found = {workload.name: kept.find(data.matrix, task, workload) for workload in workloads}
-        done = {name: result for name, result in found.items() if result is not None}
+        by_workload = {
+            workload.name: results.find(data.matrix, task, workload) for workload in workloads
+        }
+        done = {name: result for name, result in by_workload.items() if result is not None}
         if not done:
             continue
-        answered = [each for each in workloads if each.name in done]
+        answered = [workload for workload in workloads if workload.name in done]
         first = next(iter(done.values()))
         figures = {name: result.figures for name, result in done.items()}
         about = (data.title, data.matrix.key[:12], __version__)

@@ -35,9 +35,9 @@ class Series:
     settings: str = ""
 
 
-def key_of(made: Mechanism) -> Key:
+def key_of(mechanism: Mechanism) -> Key:
     """Mechanism and parameters of an instance."""
-    task = Task.of(made, 0)
+    task = Task.of(mechanism, 0)
     return task.mechanism, task.parameters
 
 
@@ -53,17 +53,17 @@ def series_of(state: CompareState) -> list[Series]:
     as_they_come = {key: kind() for key, kind in all_mechanisms().items()}
     usual = {side.key for side in sides.values() if not changed(side)}
     result = [
-        Series(made.title, key_of(made), made, style_of(type(made)))
-        for key, made in as_they_come.items()
+        Series(mechanism.title, key_of(mechanism), mechanism, style_of(type(mechanism)))
+        for key, mechanism in as_they_come.items()
         if key in state.chosen or key in usual
     ]
     if state.with_named:
-        result += [each for key in state.chosen for each in _named(all_mechanisms()[key])]
-    for variant, (letter, made) in enumerate(sides.items(), 1):
-        if key_of(made) not in {series.key for series in result}:
-            style = style_of(type(made), variant)
-            name = f"{letter}: {made.title}"
-            result.append(Series(name, key_of(made), made, style, changed(made)))
+        result += [named for key in state.chosen for named in _named(all_mechanisms()[key])]
+    for variant, (letter, mechanism) in enumerate(sides.items(), 1):
+        if key_of(mechanism) not in {series.key for series in result}:
+            style = style_of(type(mechanism), variant)
+            name = f"{letter}: {mechanism.title}"
+            result.append(Series(name, key_of(mechanism), mechanism, style, changed(mechanism)))
     return result
 
 
@@ -73,13 +73,15 @@ def _named(kind: type[Mechanism]) -> Iterator[Series]:
     for name, values in kind.named.items():
         for word, value in values.items():
             if value != kind.param[name].default:
-                made = kind(**{name: value})
+                mechanism = kind(**{name: value})
                 style = style_of(kind, next(variants))
-                yield Series(f"{kind.title}: {word}", key_of(made), made, style, changed(made))
+                yield Series(
+                    f"{kind.title}: {word}", key_of(mechanism), mechanism, style, changed(mechanism)
+                )
 
 
-def changed(made: Mechanism) -> str:
+def changed(mechanism: Mechanism) -> str:
     """The settings of an instance that differ from the defaults, such as "T=5, height=12"."""
-    own = json.loads(key_of(made)[1])
-    usual = json.loads(key_of(type(made)())[1])
-    return ", ".join(f"{name}={value}" for name, value in own.items() if value != usual[name])
+    settings = json.loads(key_of(mechanism)[1])
+    usual = json.loads(key_of(type(mechanism)())[1])
+    return ", ".join(f"{name}={value}" for name, value in settings.items() if value != usual[name])

@@ -32,7 +32,7 @@ class Stage:
     state : CompareState
     boxes : returns the rectangles (n, 4)
     drawn : called with each dragged rectangle
-    shown : called after both maps were shown, in the next tick; in a movement after the last
+    on_shown : called after both maps were shown, in the next tick; in a movement after the last
     refused : shows a sentence
     """
 
@@ -41,11 +41,11 @@ class Stage:
         state: CompareState,
         boxes: Callable[[], Queries],
         drawn: Callable[[Box], None],
-        shown: Callable[[], None],
+        on_shown: Callable[[], None],
         refused: Callable[[str], None],
     ) -> None:
         self._state, self._boxes = state, boxes
-        self._drawn, self._shown = drawn, shown
+        self._drawn, self._shown = drawn, on_shown
         self.data: CityData | None = None
         #: Whether exact counts may be sent.
         self.truth = True
@@ -193,17 +193,17 @@ class Stage:
 
     def _small_job(self) -> SmallJob:
         data, state = self.known(), self._state
-        results = [
-            each.with_(epsilon=epsilon)
-            for each in (state.instance(), state.b.instance())
+        mechanisms = [
+            mechanism.with_(epsilon=epsilon)
+            for mechanism in (state.instance(), state.b.instance())
             for epsilon in FOUR
         ]
-        return SmallJob(data, results, state.seed, self._look(), self._small_screen)
+        return SmallJob(data, mechanisms, state.seed, self._look(), self._small_screen)
 
     def _compute_small(self, job: SmallJob) -> SmallScreen:
         return compute_small(job, self._still_wanted())
 
-    def _publish_small(self, found: SmallScreen) -> None:
-        self._small_screen = found
-        if found.data is self.data and self.small is not None:
-            self.small.show(found)
+    def _publish_small(self, screen: SmallScreen) -> None:
+        self._small_screen = screen
+        if screen.data is self.data and self.small is not None:
+            self.small.show(screen)

@@ -42,13 +42,13 @@ class Sweep:
     ----------
     changed : called when phase or progress are new
     refused : shows a sentence; what is finished stays
-    kept : where results go, and from where what is there already is taken
+    cache : where results go, and from where what is there already is taken
     """
 
     def __init__(
-        self, changed: Callable[[], None], refused: Callable[[str], None], kept: Kept = KEPT
+        self, changed: Callable[[], None], refused: Callable[[str], None], cache: Kept = KEPT
     ) -> None:
-        self._kept = kept
+        self._kept = cache
         self.job: Job[None] = Job(
             self._draw, lambda _none: None, refused, changed=changed, pool=_ONE_AT_A_TIME
         )

@@ -86,22 +86,22 @@ class SweepControls:
         if self._sides.label != label:
             self._sides.label = label
 
-    def show(self, sweep: Sweep, known: bool = False) -> None:
-        """Show how far the sweep is, and offer what can be done now; ``known`` with results."""
+    def show(self, sweep: Sweep, has_results: bool = False) -> None:
+        """Show how far the sweep is, and offer what can be done now."""
         self.begin.disabled, self.cancel.disabled = sweep.job.busy, not sweep.job.busy
-        text = phase_text(sweep, known)
+        text = phase_text(sweep, has_results)
         if sweep.job.busy:
             put(self._progress, progress("Progress of the sweep", sweep.done, sweep.asked, text))
         else:
             put(self._progress, f'<p class="quiet" role="status">{text}</p>')
 
 
-def phase_text(sweep: Sweep, known: bool = False) -> str:
-    """What the sweep is doing, in words; ``known`` where results are shown."""
+def phase_text(sweep: Sweep, has_results: bool = False) -> str:
+    """What the sweep is doing, in words; ``has_results`` where results are shown."""
     count = f"{sweep.done:,} of {sweep.asked:,} releases"
     left = sweep.job.progress[1]
     running = "; starting …" if not sweep.done else "" if left is None else f", about {left:,.0f} s"
-    idle = "Results of an earlier sweep are shown." if known else "No sweep has been started."
+    idle = "Results of an earlier sweep are shown." if has_results else "No sweep has been started."
     return {
         "idle": f"{idle} Results hold exact errors: do not share them.",
         "waiting": "Waiting for its turn …",

@@ -42,7 +42,7 @@ class SweepView:
     state : CompareState
     source : returns city, boxes and polygons; raises InputError while there is no city
     refused : shows a sentence
-    kept : where results are
+    cache : where results are
     """
 
     def __init__(
@@ -50,10 +50,10 @@ class SweepView:
         state: CompareState,
         source: Source,
         refused: Callable[[str], None],
-        kept: Kept = KEPT,
+        cache: Kept = KEPT,
     ) -> None:
-        self._state, self._source, self._refused, self._kept = state, source, refused, kept
-        self.sweep = Sweep(self._swept, refused, kept)
+        self._state, self._source, self._refused, self._kept = state, source, refused, cache
+        self.sweep = Sweep(self._swept, refused, cache)
         self.findings: Findings | None = None
         self.worker = Job(self._find, self._show, refused, take=self._question)
         self.curves, self.sticks = ErrorCurves(EPSILONS), Candlesticks()
@@ -129,13 +129,13 @@ class SweepView:
     def _question(self) -> Question:
         data, boxes = self._source()
         state = self._state
-        found = asked(data.grid, boxes, [state.workload])
+        workloads = asked(data.grid, boxes, [state.workload])
         return Question(
             data.matrix,
             series_of(state),
             EPSILONS,
             state.seeds,
-            found[0] if found else None,
+            workloads[0] if workloads else None,
             state.metric,
             state.at,
         )
@@ -148,30 +148,35 @@ class SweepView:
         state = self._state
         if state.workload == DRAWN and not len(boxes):
             raise InputError("Draw a box on the map first: the sweep asks about your boxes.")
-        results = [each.mechanism for each in series_of(state)]
-        if not results:
+        mechanisms = [series.mechanism for series in series_of(state)]
+        if not mechanisms:
             raise InputError("No mechanism is in the sweep: tick one, or A and B.")
         # All questions are asked at once: a release costs more than its answers.
         workloads = asked(data.grid, boxes, [*FIXED, DRAWN])
-        wanted = [workload for workload in workloads if workload.name in (*FIXED, state.workload)]
-        return Order(data.matrix, plan(results, EPSILONS, state.seeds), workloads, wanted)
+        required = [workload for workload in workloads if workload.name in (*FIXED, state.workload)]
+        return Order(data.matrix, plan(mechanisms, EPSILONS, state.seeds), workloads, required)
 
-    def _show(self, found: Findings) -> None:
-        self.findings = found
-        said = {"curves": sentences.about_curves(found), "sticks": sentences.about_sticks(found)}
-        self.curves.show(found.curves, sentences.curve_title(found), said["curves"])
-        self.sticks.show(found.sticks, sentences.stick_title(found), said["sticks"])
-        for name, text in said.items():
+    def _show(self, findings: Findings) -> None:
+        self.findings = findings
+        summaries = {
+            "curves": sentences.about_curves(findings),
+            "sticks": sentences.about_sticks(findings),
+        }
+        self.curves.show(findings.curves, sentences.curve_title(findings), summaries["curves"])
+        self.sticks.show(findings.sticks, sentences.stick_title(findings), summaries["sticks"])
+        for name, text in summaries.items():
             put(self._said[name], f'<p class="summary">{html.escape(text)}</p>')
-        put(self._said["rank"], sentences.about_ranking(found))
-        put(self._twins["curves"], details("Numbers of the curves", sentences.curve_table(found)))
-        sticks = sentences.stick_table(found)
+        put(self._said["rank"], sentences.about_ranking(findings))
+        put(
+            self._twins["curves"], details("Numbers of the curves", sentences.curve_table(findings))
+        )
+        sticks = sentences.stick_table(findings)
         put(self._twins["sticks"], details("Numbers of the candlesticks", sticks))
-        ranking = sentences.ranking_table(found), details("Bias", sentences.bias_table(found))
-        put(self._ranking, "".join(ranking) if found.ranks else "")
-        self._results.visible = bool(found.curves)
-        self.controls.save.disabled = not found.curves
-        self.controls.show(self.sweep, bool(found.curves))
+        ranking = sentences.ranking_table(findings), details("Bias", sentences.bias_table(findings))
+        put(self._ranking, "".join(ranking) if findings.ranks else "")
+        self._results.visible = bool(findings.curves)
+        self.controls.save.disabled = not findings.curves
+        self.controls.show(self.sweep, bool(findings.curves))
 
     # The sweep.
 

@@ -52,13 +52,13 @@ def find_budget(screen: CountryScreen) -> BudgetFound:
 
 def _levels(release: CountryRelease, data: CountryData) -> Spent:
     tree, people = release.tree, data.windows.people
-    own, inside = _paid(release)
-    below = np.zeros(len(own))
+    own_spent, inside = _paid(release)
+    below = np.zeros(len(own_spent))
     below[tree.leaves] = 1.0
-    for node in range(len(own) - 1, 0, -1):
+    for node in range(len(own_spent) - 1, 0, -1):
         below[tree.parent[node]] += below[node]
     levels = people.level[release.node]
-    weights = own * below / below[0]
+    weights = own_spent * below / below[0]
     results = []
     for level in range(int(levels.max()) + 1):
         here = levels == level
@@ -79,10 +79,10 @@ def _path(release: CountryRelease, data: CountryData, node: int) -> tuple[Spent,
     way = [at]
     while tree.parent[way[-1]] >= 0:
         way.append(int(tree.parent[way[-1]]))
-    own, inside = _paid(release)
+    own_spent, inside = _paid(release)
     results: Spent = [
-        (data.names[int(people.top[release.node[each]])], float(own[each]))
-        for each in reversed(way)
+        (data.names[int(people.top[release.node[ancestor]])], float(own_spent[ancestor]))
+        for ancestor in reversed(way)
     ]
     if inside[at] > 0:
         results.append((INSIDE, float(inside[at])))
@@ -121,35 +121,35 @@ class BudgetPanel(ExplainPanel[BudgetFound]):
     def _question(self, screen: Any) -> Any:
         return screen
 
-    def _show(self, found: BudgetFound) -> None:
-        screen = found.screen
+    def _show(self, budget: BudgetFound) -> None:
+        screen = budget.screen
         epsilon, data = screen.release.epsilon, screen.data
         name = html.escape(data.names[screen.node])
-        put(self._said, f'<p class="summary" role="status">{html.escape(sentence(found))}</p>')
+        put(self._said, f'<p class="summary" role="status">{html.escape(sentence(budget))}</p>')
         put(
             self._levels,
             f"<h3>Level by level</h3><p>On average over all areas</p>"
-            f"{budget_bar(found.levels, epsilon)}",
+            f"{budget_bar(budget.levels, epsilon)}",
         )
         put(
             self._path,
             f"<h3>On the way to {name}</h3><p>From the whole downwards</p>"
-            f"{budget_bar(found.path, epsilon)}",
+            f"{budget_bar(budget.path, epsilon)}",
         )
 
 
-def sentence(found: BudgetFound) -> str:
+def sentence(budget: BudgetFound) -> str:
     """What the path has spent, and on what most."""
-    epsilon = found.screen.release.epsilon
-    spent = sum(part for _, part in found.path)
-    name, most = max(found.path, key=lambda each: each[1])
+    epsilon = budget.screen.release.epsilon
+    spent = sum(part for _, part in budget.path)
+    name, largest = max(budget.path, key=lambda entry: entry[1])
     if spent == 0:
-        return f"Nothing is spent above {found.screen.data.names[found.screen.node]} or on it."
+        return f"Nothing is spent above {budget.screen.data.names[budget.screen.node]} or on it."
     what = "the map inside" if name == INSIDE else f"the count of {name}"
     text = (
-        f"The way to {found.screen.data.names[found.screen.node]} has spent {amount(spent)} of "
-        f"epsilon {amount(epsilon)}, most of it ({amount(most)}) on {what}"
+        f"The way to {budget.screen.data.names[budget.screen.node]} has spent {amount(spent)} of "
+        f"epsilon {amount(epsilon)}, most of it ({amount(largest)}) on {what}"
     )
-    if not found.ends:
+    if not budget.ends:
         text += "; the rest is for the areas in it"
     return f"{text}."

@@ -31,21 +31,21 @@ class WaysPanel(ComparingPanel):
         release = screen.release
         return Country(epsilon=release.epsilon, **release.parameters)
 
-    def sentence(self, found: Comparison) -> str:
+    def sentence(self, comparison: Comparison) -> str:
         """Which is best, and by how much."""
-        return sentence(found)
+        return sentence(comparison)
 
-    def table(self, found: Comparison) -> str:
+    def table(self, comparison: Comparison) -> str:
         """Mean relative errors, a row for each."""
-        return table(found)
+        return table(comparison)
 
 
-def sentence(found: Comparison) -> str:
+def sentence(comparison: Comparison) -> str:
     """Which way is best for the lowest areas."""
-    rows = [row for row in found.rows if math.isfinite(row.lowest)]
+    rows = [row for row in comparison.rows if math.isfinite(row.lowest)]
     if not rows:
         return "None of them could be drawn with these settings."
-    data, epsilon = found.order.data, found.order.chosen.epsilon
+    data, epsilon = comparison.order.data, comparison.order.chosen.epsilon
     lowest = data.areas.levels[-1]
     text = (
         f"{data.title}, epsilon {epsilon:.4g}: the areas of the level {lowest} are off least by "
@@ -57,16 +57,16 @@ def sentence(found: Comparison) -> str:
     return f"{text}."
 
 
-def table(found: Comparison) -> str:
+def table(comparison: Comparison) -> str:
     """Mean relative errors: a row for each way, a column for each level."""
-    data = found.order.data
+    data = comparison.order.data
     levels = range(len(data.areas.levels) + 1)
     best = [
-        min((row.errors[i] for row in found.rows if math.isfinite(row.errors[i])), default=0.0)
+        min((row.errors[i] for row in comparison.rows if math.isfinite(row.errors[i])), default=0.0)
         for i in levels
     ]
     rows = []
-    for row in found.rows:
+    for row in comparison.rows:
         title = Cell(row.title, quiet=f"left out: {row.said}" if row.said else "")
         cells = [
             Cell(percent(100 * error), best=error == least)

@@ -92,34 +92,34 @@ def ways(chosen: Country) -> dict[str, Country | Benchmark]:
 
 def compare(order: Order, run: Run) -> Comparison:
     """Draw previews of every way. In a thread."""
-    known = ways(order.chosen)
+    all_ways = ways(order.chosen)
     rows, done = [], 0
-    for title, entry in known.items():
-        found, said = [], ""
+    for title, way in all_ways.items():
+        samples, refusal = [], ""
         for again in range(RUNS):
             run.give_up_unwanted()
             try:
-                found.append(errors(order.data, entry, seed_of(again), run))
+                samples.append(errors(order.data, way, seed_of(again), run))
             except InputError as error:
-                said = str(error)
+                refusal = str(error)
                 break
             done += 1
-            run.tell(done / (len(known) * RUNS))
+            run.tell(done / (len(all_ways) * RUNS))
         levels = len(order.data.areas.levels) + 1
         nothing = (math.nan,) * levels
-        mean = tuple(map(float, np.mean(found, axis=0))) if found and not said else nothing
-        rows.append(Row(title, mean, said))
+        mean = tuple(map(float, np.mean(samples, axis=0))) if samples and not refusal else nothing
+        rows.append(Row(title, mean, refusal))
     rows.sort(key=lambda row: row.lowest)
     return Comparison(order, tuple(rows))
 
 
-def errors(data: CountryData, made: Country | Benchmark, seed: int, run: Run) -> Floats:
+def errors(data: CountryData, way: Country | Benchmark, seed: int, run: Run) -> Floats:
     """Mean of |private - true| / max(true, 20) over the areas of each level, (levels + 1,)."""
     progress: Callable[[float], None] = run.give_up_unwanted
-    if isinstance(made, Benchmark):
-        private = made.figures(data, seed, progress)
+    if isinstance(way, Benchmark):
+        private = way.figures(data, seed, progress)
     else:
-        private, _, _ = made.release(data.matrix, seed, progress).figures()
+        private, _, _ = way.release(data.matrix, seed, progress).figures()
     off = np.abs(private - data.true) / np.maximum(data.true, LEAST)
     return np.array([off[data.on_level(level)].mean() for level in range(_levels(data))])
 

@@ -255,9 +255,9 @@ def load_country(place: Place) -> CountryData:
     key, side, bound = place
 
     def load() -> CountryData:
-        known = find(key)
-        areas, points = _READ.get(key, lambda: (known.areas(), known.points()))
-        return counted(known.title, areas, points, place)
+        country = find(key)
+        areas, points = _READ.get(key, lambda: (country.areas(), country.points()))
+        return counted(country.title, areas, points, place)
 
     return _COUNTED.get((key, side, bound), load)
 

@@ -139,13 +139,13 @@ class CountryMaps(CoveredMaps):
             self.border.show(inside.border, 0)
         self.push()
 
-    def show_truth(self, shown: bool) -> None:
+    def show_truth(self, visible: bool) -> None:
         """Say exact counts at the pointer, too, or private ones alone; take exact pictures away."""
-        super().show_truth(shown)
+        super().show_truth(visible)
         screen: CountryScreen | None = self._shown
         exact = screen is not None and screen.look.exact
-        self.choropleth.show_truth(shown, coloured=shown or not exact)
-        if exact and not shown:
+        self.choropleth.show_truth(visible, coloured=visible or not exact)
+        if exact and not visible:
             self.inside.clear()
 
     def around(self, whole: str) -> dict[str, str]:
@@ -155,8 +155,8 @@ class CountryMaps(CoveredMaps):
     def _leave(self, below: str) -> None:
         """The maps take what they can use of the width, and the text next to them the rest."""
         super()._leave(below)
-        shown = sum(card.visible for card in self.frame[0])
-        self.frame.styles = {**self.frame.styles, "flex": f"1000 1 {_WIDE * shown}px"}
+        n_visible = sum(card.visible for card in self.frame[0])
+        self.frame.styles = {**self.frame.styles, "flex": f"1000 1 {_WIDE * n_visible}px"}
 
     def draw(self, *painted: Any) -> None:
         """No panel covers these maps."""

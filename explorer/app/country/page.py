@@ -169,18 +169,18 @@ class Country(DrawnPage):
 
     # Countries.
 
-    def counts_of(self, given: Any, extent: Any) -> Any:
+    def counts_of(self, source: Any, extent: Any) -> Any:
         """Counts of areas that someone brought along."""
-        return own_country(given) if isinstance(given, AreaCounts) else None
+        return own_country(source) if isinstance(source, AreaCounts) else None
 
-    def points_of(self, given: Any, extent: Any, user: str | None) -> OwnPoints[Any]:
+    def points_of(self, source: Any, extent: Any, user: str | None) -> OwnPoints[Any]:
         """Points that someone brought along, with the areas that they are counted in."""
         if not isinstance(extent, Areas):
             raise InputError(
                 "Points of a country are counted in areas: give "
                 'extent=Areas.read("districts.gpkg", ["country", "region", "district"]).'
             )
-        points = as_read(given, Points, user, read_points)
+        points = as_read(source, Points, user, read_points)
         return OwnCountry(points, "Your country", areas=extent)
 
     def known(self, key: str) -> None:
@@ -199,11 +199,11 @@ class Country(DrawnPage):
         """A country of the catalogue, however long that takes."""
         return load_country(place)
 
-    def count_own(self, own: OwnPoints[Any], place: Place) -> CountryData:
+    def count_own(self, own_data: OwnPoints[Any], place: Place) -> CountryData:
         """A visitor's points in a visitor's areas."""
-        if not isinstance(own, OwnCountry) or own.areas is None:
+        if not isinstance(own_data, OwnCountry) or own_data.areas is None:
             raise InputError("There are no areas of your own yet: load their boundaries first.")
-        data = counted(own.title, own.areas, own.points, place)
+        data = counted(own_data.title, own_data.areas, own_data.points, place)
         if data.true[0] == 0:
             raise InputError(
                 "None of your points lies in any of your areas: check that both files are about "

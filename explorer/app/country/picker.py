@@ -74,17 +74,17 @@ def areas_of(data: CountryData, level: int, node: int) -> dict[str, int]:
     if len(nodes) > _MOST:
         nodes = data.areas.children(int(data.areas.parent[node])).tolist()
     result: dict[str, int] = {}
-    for each in [*data.path(node), *sorted(nodes, key=lambda n: data.names[n].lower())]:
-        if each not in result.values():
-            result[_named(data, each, result)] = each
+    for area in [*data.path(node), *sorted(nodes, key=lambda n: data.names[n].lower())]:
+        if area not in result.values():
+            result[_named(data, area, result)] = area
     return result
 
 
-def _named(data: CountryData, node: int, taken: dict[str, int]) -> str:
+def _named(data: CountryData, node: int, menu: dict[str, int]) -> str:
     name = data.names[node]
     above = data.path(node)[1:-1]
     if above and data.names[above[-1]] != name:
         name = f"{name} ({data.names[above[-1]]})"
-    while name in taken:
+    while name in menu:
         name += "\u2009"
     return name

@@ -169,9 +169,9 @@ def compute(job: Job, progress: Callable[[float], None] | None = None) -> Countr
     sight: Sight = job.view
     outlined, closeness = _outlined(data, look, sight, old)
     scale, values, ground = _coloured(data, look, private, half, outlined.nodes)
-    shown = outlined.nodes
+    nodes = outlined.nodes
     numbers = AreaNumbers(
-        values, [data.names[n] for n in shown], private[shown], half[shown], data.true[shown]
+        values, [data.names[n] for n in nodes], private[nodes], half[nodes], data.true[nodes]
     )
     return CountryScreen(
         data=data,
@@ -224,7 +224,7 @@ def _both(answers: Answers) -> tuple[Floats, Floats]:
 
 def _released(job: Job, progress: Callable[[float], None] | None) -> CountryRelease:
     data: CountryData = job.data
-    made: Any = job.mechanism
+    mechanism: Any = job.mechanism
 
     def draw() -> CountryRelease:
         release: CountryRelease = job.release(data.matrix, progress)
@@ -232,7 +232,7 @@ def _released(job: Job, progress: Callable[[float], None] | None) -> CountryRele
 
     if job.draw:
         return draw()
-    return _PREVIEWS.get((data.matrix.key, repr(made), job.seed), draw)
+    return _PREVIEWS.get((data.matrix.key, repr(mechanism), job.seed), draw)
 
 
 def _outlined(
@@ -248,9 +248,9 @@ def _outlined(
     if closeness:
         near = np.intersect1d(coarse.near((view.x0, view.y0, view.x1, view.y1)), nodes)
     if old is not None and old.level == level and old.closeness == closeness:
-        shown = old.outlined
-        if not closeness or set(near.tolist()) <= set(shown.finer.tolist()):
-            return shown, closeness
+        outlined = old.outlined
+        if not closeness or set(near.tolist()) <= set(outlined.finer.tolist()):
+            return outlined, closeness
     if not closeness:
         return Outlined(coarse, nodes), 0
     fine = data.shapes(FINER[closeness])
@@ -280,8 +280,8 @@ def _coloured(
         return scale, scale.encode_difference(off.astype(np.float32)), ground
     top = top_value_of_leaves(released / unit, unit, look.scale)  # type: ignore[arg-type]
     scale = ColourScale(look.scale, top, "release")
-    shown = released if look.shows == "private" else data.true[nodes].astype(np.float64)
-    return scale, scale.encode((shown / unit).astype(np.float32)), ground
+    counts = released if look.shows == "private" else data.true[nodes].astype(np.float64)
+    return scale, scale.encode((counts / unit).astype(np.float32)), ground
 
 
 def _ground(density: Floats) -> float:
@@ -302,16 +302,16 @@ def _inside(
     if not data.is_lowest[node]:
         return None
     try:
-        found = release.inside(data.areas.paths[node])
+        inner_release = release.inside(data.areas.paths[node])
     except InputError:
         # Counts alone, or a map that begins above it.
         return None
     view = sight.inside if sight.area == node else Viewport.whole(data.frame(node))
-    leaves, size = Leaves.of(found), (view.height, view.width)
+    leaves, size = Leaves.of(inner_release), (view.height, view.width)
     scale = ColourScale(
         look.scale, top_value_of_leaves(leaves.density, leaves.cells, look.scale), "release"
     )
-    private = mean_per_cell(_density(data, release, node), *view.cells(found.grid), *size)
+    private = mean_per_cell(_density(data, release, node), *view.cells(inner_release.grid), *size)
     if look.shows == "private":
         picture = scale.encode(private)
     else:
@@ -321,8 +321,8 @@ def _inside(
             scale.encode(true) if look.shows == "true" else scale.encode_difference(private - true)
         )
     strength = 0.25 if look.shows == "difference" else 0.5
-    drawn = partition(leaves, view, found.grid, strength)
-    return Inside(found, scale, picture, drawn, view, data.border(node))
+    drawn = partition(leaves, view, inner_release.grid, strength)
+    return Inside(inner_release, scale, picture, drawn, view, data.border(node))
 
 
 def _density(data: CountryData, release: CountryRelease, node: int) -> Floats:

@@ -42,7 +42,7 @@ def about(screen: CountryScreen, exact: bool = True) -> str:
     data, release = screen.data, screen.release
     kind = "a preview by" if release.preview else "a release by"
     record = "record" if release.unit == "point" else "person"
-    maps = sum(each is not None for each in release.maps)
+    maps = sum(inner is not None for inner in release.maps)
     text = (
         f"{data.title}: {kind} {screen.title} with epsilon {release.epsilon:.4g} per {record}: "
         f"counts of {len(data.areas.parent):,} areas and {maps:,} maps inside them"
@@ -74,11 +74,11 @@ def relative(private: float, true: float) -> float:
 
 def median_error(screen: CountryScreen) -> float:
     """Median error of the areas on the map in percent; NaN where no one is."""
-    shown = screen.outlined.nodes
-    shown = shown[screen.true[shown] > 0]
-    if len(shown) == 0:
+    nodes = screen.outlined.nodes
+    nodes = nodes[screen.true[nodes] > 0]
+    if len(nodes) == 0:
         return float("nan")
-    off = np.abs(screen.private[shown] - screen.true[shown]) / screen.true[shown]
+    off = np.abs(screen.private[nodes] - screen.true[nodes]) / screen.true[nodes]
     return float(100 * np.median(off))
 
 
@@ -88,7 +88,7 @@ def spoken(data: CountryData, node: int) -> str:
     The whole is called by its title.
     """
     path = data.path(node)
-    return " > ".join(data.names[each] for each in path[1:]) or data.names[0]
+    return " > ".join(data.names[area] for area in path[1:]) or data.names[0]
 
 
 def family_table(screen: CountryScreen, exact: bool = True) -> str:
@@ -101,9 +101,9 @@ def family_table(screen: CountryScreen, exact: bool = True) -> str:
     children = data.areas.children(node)
     order = children[np.argsort(-screen.private[children], kind="stable")]
     rows = []
-    for depth, each in enumerate(path):
-        rows.append(_row(screen, each, depth, chosen=each == node))
-    rows += [_row(screen, int(each), len(path)) for each in order[:_MOST]]
+    for depth, area in enumerate(path):
+        rows.append(_row(screen, area, depth, chosen=area == node))
+    rows += [_row(screen, int(area), len(path)) for area in order[:_MOST]]
     caption = f"{data.names[node]}: the areas it lies in"
     if len(children):
         more = f", the largest {_MOST}" if len(children) > _MOST else ""

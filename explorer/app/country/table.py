@@ -94,5 +94,5 @@ def rows(screen: CountryScreen) -> pd.DataFrame:
 
 def _inside(data: CountryData, node: int) -> str:
     """The areas that one is in, without repeating a name."""
-    above = [data.names[each] for each in data.path(node)[1:-1]]
+    above = [data.names[area] for area in data.path(node)[1:-1]]
     return ", ".join(dict.fromkeys(reversed(above)))

@@ -71,10 +71,10 @@ class CountryUploadForm(UploadForm):
 
         return work
 
-    def loaded(self, own: OwnPoints[Any]) -> None:
+    def loaded(self, own_data: OwnPoints[Any]) -> None:
         """Use what has been read."""
         self.boundaries.clear()
-        super().loaded(own)
+        super().loaded(own_data)
 
 
 def read_areas(data: bytes, filename: str, levels: list[str], **how: Any) -> Areas:

@@ -27,9 +27,9 @@ def picture(release: Release) -> NDArray[np.uint8]:
     grid = release.grid
     view = Viewport.whole(grid, PIXELS)
     size = view.height, view.width
-    shown = mean_per_cell(release.density().astype(np.float32), *view.cells(grid), *size)
-    shown = np.maximum(shown, 0)
-    return ColourScale("log", top_value(shown, "log"), "data").encode(shown)
+    means = mean_per_cell(release.density().astype(np.float32), *view.cells(grid), *size)
+    means = np.maximum(means, 0)
+    return ColourScale("log", top_value(means, "log"), "data").encode(means)
 
 
 class OwnMap:

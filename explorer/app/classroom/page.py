@@ -75,7 +75,7 @@ class ClassResult(AppPage):
         super().__init__(links)
         self._side, self._reach = side, reach
         self._rooms = ROOMS if rooms is None else rooms
-        self._catalogue = {each.title: key for key, each in cities.cities().items()}
+        self._catalogue = {entry.title: key for key, entry in cities.cities().items()}
         self._city = cities.find(str(city or next(iter(self._catalogue.values())))).key
         if side not in (256, 512, 1024):
             raise InputError(f"The grid's side is {str(side)[:40]!r}: choose 256, 512 or 1024.")
@@ -229,12 +229,12 @@ class ClassResult(AppPage):
         self._put_badge(BADGE)
         self._stay("The class is open.", teach=room.key)
 
-    def _stay(self, said: str, **query: str) -> None:
+    def _stay(self, sentence: str, **query: str) -> None:
         """Show the class, and let a reload come back to it."""
         assert self.view is not None
         self._stage.objects = [self.view.view]
-        if said:
-            self.message.inform(said)
+        if sentence:
+            self.message.inform(sentence)
         _address(**query)
 
     def _ended(self) -> None:
@@ -253,8 +253,8 @@ class ClassResult(AppPage):
 
 def _argument(name: str) -> str:
     """An argument of the address; "" where it is missing or no text."""
-    given = (pn.state.session_args.get(name) or [b""])[0]
-    return given.decode(errors="replace") if isinstance(given, bytes) else str(given)
+    value = (pn.state.session_args.get(name) or [b""])[0]
+    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
 
 
 def _address(**query: str) -> None:
@@ -262,10 +262,10 @@ def _address(**query: str) -> None:
     location = pn.state.location
     if location is None or pn.state.curdoc is None:
         return
-    kept = [
+    others = [
         (name, value)
         for name, value in parse_qsl(location.search.removeprefix("?"))
         if name not in ("class", "teach", "view")
     ]
-    asked = urlencode([*kept, *query.items()])
-    location.search = f"?{asked}" if asked else ""
+    query_string = urlencode([*others, *query.items()])
+    location.search = f"?{query_string}" if query_string else ""

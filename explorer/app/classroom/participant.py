@@ -84,7 +84,7 @@ class ParticipantView:
             pane(f"<p>{text['Draw']}</p>", margin=(0, 0, 6, 0)), self.draw_button
         )
         head = f'<p class="quiet">You are in the class {spaced(room.code)}. {text["Yours"]}</p>'
-        found = pn.Row(
+        answer_row = pn.Row(
             pn.Column(
                 self.result.view,
                 sizing_mode="stretch_width",
@@ -101,7 +101,9 @@ class ParticipantView:
             },
             margin=0,
         )
-        self.view = column(pane(head), self._waiting, self.result.question, self._drawing, found)
+        self.view = column(
+            pane(head), self._waiting, self.result.question, self._drawing, answer_row
+        )
         self.job = Job(_draw, self._publish, message.refuse, take=self._take, slow=self._slow)
         self._pulse = Throttle(self.show, GAP)
         self.number = room.enter(self._pulse, token=token)
@@ -123,18 +125,18 @@ class ParticipantView:
         if look.closed:
             self._ended()
             return
-        asked = look.question is not None
-        if self._drawing.visible is not asked or self._waiting.visible is asked:
-            self._waiting.visible = not asked
-            self._drawing.visible = self.result.view.visible = asked
+        has_question = look.question is not None
+        if self._drawing.visible is not has_question or self._waiting.visible is has_question:
+            self._waiting.visible = not has_question
+            self._drawing.visible = self.result.view.visible = has_question
         if look.number != self._asked:
             self._asked = look.number
             self.map.clear()
-        self._told(look.revealed and asked)
-        own = self.room.own(self.number)
+        self._told(look.revealed and has_question)
+        own_answers = self.room.own(self.number)
         truth = look.revealed
-        text = about_own(own, self._seed, look.summary, truth) if asked else ""
-        self.result.show(look, truth=truth, own=own, said=text)
+        text = about_own(own_answers, self._seed, look.summary, truth) if has_question else ""
+        self.result.show(look, truth=truth, own=own_answers, said=text)
 
     def close(self) -> None:
         """Leave: the visit has ended."""
@@ -152,17 +154,17 @@ class ParticipantView:
     def _take(self) -> Turn:
         return self._turn
 
-    def _publish(self, found: Drawn) -> None:
-        turn = found.turn
+    def _publish(self, drawn: Drawn) -> None:
+        turn = drawn.turn
         # The teacher may have asked something else, or closed the class, meanwhile.
-        answer = self.room.answer(self.number, turn.number, found.answer)
+        answer = self.room.answer(self.number, turn.number, drawn.answer)
         self._pulse.shown()
         if answer:
             self._seed = turn.seed
         self.show()
         if answer:
             question = turn.question
-            self.map.show(question.grid, found.picture, question.rectangle, question.city)
+            self.map.show(question.grid, drawn.picture, question.rectangle, question.city)
 
     def _slow(self, slow: bool) -> None:
         if slow:

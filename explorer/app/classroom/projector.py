@@ -84,15 +84,15 @@ class ProjectorView:
             return
         self._told(look.revealed and look.question is not None)
         put(self.text, _said(look))
-        found = look.summary
-        self._chart.visible = found is not None
-        put(self.key, "" if found is None else pooled_legend(truth=look.revealed, own=False))
-        if found is None:
+        summary = look.summary
+        self._chart.visible = summary is not None
+        put(self.key, "" if summary is None else pooled_legend(truth=look.revealed, own=False))
+        if summary is None:
             self.chart.clear("Nobody has answered yet.")
             return
-        true, theory = (found.true, found.theory) if look.revealed else (float("nan"),) * 2
-        spoken = f"Histogram of {many(found.answers, 'answer')}"
-        self.chart.show(Bars(found.edges, found.counts, true, theory), spoken)
+        true, theory = (summary.true, summary.theory) if look.revealed else (float("nan"),) * 2
+        spoken = f"Histogram of {many(summary.answers, 'answer')}"
+        self.chart.show(Bars(summary.edges, summary.counts, true, theory), spoken)
 
     def close(self) -> None:
         """Leave: the visit has ended."""
@@ -116,10 +116,10 @@ def _said(look: Snapshot) -> str:
     there = f'<p class="lead">{many(look.present, "participant")} in the class'
     if look.question is None:
         return f'<div class="projector">{there}. The question will appear here.</p></div>'
-    found = look.summary
-    answers = "no answer yet" if found is None else many(found.answers, "answer")
-    truth = f", true count {found.true:,.0f}" if found is not None and look.revealed else ""
-    mean = f", mean {found.mean:,.0f}" if found is not None else ""
+    summary = look.summary
+    answers = "no answer yet" if summary is None else many(summary.answers, "answer")
+    truth = f", true count {summary.true:,.0f}" if summary is not None and look.revealed else ""
+    mean = f", mean {summary.mean:,.0f}" if summary is not None else ""
     question = html.escape(about_question(look.question))
     return (
         f'<div class="projector"><div class="asked">{locator(look.question)}'

@@ -44,22 +44,22 @@ class Result:
         ``said`` is HTML about one's own answer, to be above all.
         """
         self._ask(look)
-        found = look.summary
-        shown = found is not None
-        if self._chart.visible is not shown:
-            self._chart.visible = self.tables.visible = shown
-        if found is None:
+        summary = look.summary
+        has_answers = summary is not None
+        if self._chart.visible is not has_answers:
+            self._chart.visible = self.tables.visible = has_answers
+        if summary is None:
             waiting = "Nobody has answered yet." if look.question else "There is no question yet."
             put(self.above, said + finding(waiting))
             put(self.tables, "")
             self.chart.clear(waiting)
             return
-        spoken = about_answers(found, truth)
+        spoken = about_answers(summary, truth)
         key = pooled_legend(truth=truth, own=self._own)
-        put(self.above, said + finding(spoken) + answer_figures(found, truth) + key)
-        put(self.tables, answer_tables(found, truth))
-        true, theory = (found.true, found.theory) if truth else (math.nan, math.nan)
-        self.chart.show(Bars(found.edges, found.counts, true, theory, own), spoken)
+        put(self.above, said + finding(spoken) + answer_figures(summary, truth) + key)
+        put(self.tables, answer_tables(summary, truth))
+        true, theory = (summary.true, summary.theory) if truth else (math.nan, math.nan)
+        self.chart.show(Bars(summary.edges, summary.counts, true, theory, own), spoken)
 
     def _ask(self, look: Snapshot) -> None:
         if look.question is None:

@@ -24,8 +24,8 @@ def about_question(question: Question) -> str:
     metres = question.grid.unit == "m"
     # The numbers of Explore's table, which counts from the middle of the map.
     unit, factor = ("km", 1000.0) if metres else ("cells", 1.0)
-    shown = [signed_short(edge / factor) for edge in (x0, x1, y0, y1)]
-    box = f"west {shown[0]} to east {shown[1]}, south {shown[2]} to north {shown[3]} {unit}"
+    edges = [signed_short(edge / factor) for edge in (x0, x1, y0, y1)]
+    box = f"west {edges[0]} to east {edges[1]}, south {edges[2]} to north {edges[3]} {unit}"
     return (
         f"How many people are in the box {box}, on the map of {question.city}? "
         f"A preview by {question.title} with epsilon {question.epsilon:.4g} answers."
@@ -68,36 +68,36 @@ def many(n: int, noun: str) -> str:
 
 
 @lru_cache(_KEPT)
-def about_answers(found: Summary, truth: bool) -> str:
+def about_answers(summary: Summary, truth: bool) -> str:
     """The pooled answers in one sentence, with the truth or without it."""
-    who = f"{many(found.answers, 'answer')} of {many(found.people, 'participant')}"
+    who = f"{many(summary.answers, 'answer')} of {many(summary.people, 'participant')}"
     if not truth:
-        spread = "" if found.answers < 2 else f", standard deviation {number(found.sd)}"
-        return f"{who}, all previews: mean {found.mean:,.0f}{spread}. The truth is not shown yet."
+        spread = "" if summary.answers < 2 else f", standard deviation {number(summary.sd)}"
+        return f"{who}, all previews: mean {summary.mean:,.0f}{spread}. The truth is not shown yet."
     spread = (
-        f"the noise alone has a standard deviation of {number(found.theory)}"
-        if found.answers < 2
-        else f"standard deviation {number(found.sd)}, of the noise alone {number(found.theory)}"
+        f"the noise alone has a standard deviation of {number(summary.theory)}"
+        if summary.answers < 2
+        else f"standard deviation {number(summary.sd)}, of the noise alone {number(summary.theory)}"
     )
     close = (
-        f"{share(found.within_5)} are within 5 % of it and {share(found.within_10)} within 10 %"
-        if found.true > 0
+        f"{share(summary.within_5)} are within 5 % of it and {share(summary.within_10)} within 10 %"
+        if summary.true > 0
         else "nobody is in the box, so that no answer is within a share of it"
     )
     return (
-        f"{who}, all previews: mean {found.mean:,.0f}, true count {found.true:,.0f}; {spread}; "
-        f"{close}.{_why(found)}"
+        f"{who}, all previews: mean {summary.mean:,.0f}, true count {summary.true:,.0f}; {spread}; "
+        f"{close}.{_why(summary)}"
     )
 
 
-def _why(found: Summary) -> str:
+def _why(summary: Summary) -> str:
     """What else than noise is seen, where it is more than chance."""
-    if found.is_wider:
+    if summary.is_wider:
         return (
             " They vary more than the noise does: with other noise the map is divided differently, "
             "and people are spread unevenly inside leaves that the box cuts through."
         )
-    if found.is_off:
+    if summary.is_off:
         return (
             " The mean misses the truth by more than chance: people are spread unevenly inside "
             "leaves that the box cuts through, and no average removes that."
@@ -106,38 +106,38 @@ def _why(found: Summary) -> str:
 
 
 @lru_cache(_KEPT)
-def answer_figures(found: Summary, truth: bool) -> str:
+def answer_figures(summary: Summary, truth: bool) -> str:
     """The main numbers as a strip."""
     pairs = [
-        ("Participants", f"{found.people:,}"),
-        ("Answers", f"{found.answers:,}"),
-        ("Mean", f"{found.mean:,.0f}"),
+        ("Participants", f"{summary.people:,}"),
+        ("Answers", f"{summary.answers:,}"),
+        ("Mean", f"{summary.mean:,.0f}"),
     ]
     if truth:
-        pairs.append(("True count", f"{found.true:,.0f}"))
-    pairs.append(("Standard deviation", number(found.sd)))
+        pairs.append(("True count", f"{summary.true:,.0f}"))
+    pairs.append(("Standard deviation", number(summary.sd)))
     if truth:
         pairs += [
-            ("Noise’s own sd", number(found.theory)),
-            ("Within 5 %", share(found.within_5)),
-            ("Within 10 %", share(found.within_10)),
+            ("Noise’s own sd", number(summary.theory)),
+            ("Within 5 %", share(summary.within_5)),
+            ("Within 10 %", share(summary.within_10)),
         ]
     return figures_strip(pairs)
 
 
 @lru_cache(_KEPT)
-def answer_tables(found: Summary, truth: bool) -> str:
+def answer_tables(summary: Summary, truth: bool) -> str:
     """The same as the chart, in numbers: class against theory, and the bars."""
     comparison = ""
     if truth:
-        error = found.theory / np.sqrt(found.answers)
+        error = summary.theory / np.sqrt(summary.answers)
         rows = [
             [
                 Cell("mean"),
-                Cell(f"{found.mean:,.1f}"),
-                Cell(f"{found.true:,.0f} ± {number(error)}"),
+                Cell(f"{summary.mean:,.1f}"),
+                Cell(f"{summary.true:,.0f} ± {number(error)}"),
             ],
-            [Cell("standard deviation"), Cell(number(found.sd)), Cell(number(found.theory))],
+            [Cell("standard deviation"), Cell(number(summary.sd)), Cell(number(summary.theory))],
         ]
         columns = [
             ("", ""),
@@ -150,7 +150,9 @@ def answer_tables(found: Summary, truth: bool) -> str:
         comparison = table("The class against theory", columns, rows)
     bars = [
         [Cell(f"{_edge(low)} to {_edge(high)}"), Cell(f"{count:,}")]
-        for low, high, count in zip(found.edges[:-1], found.edges[1:], found.counts, strict=True)
+        for low, high, count in zip(
+            summary.edges[:-1], summary.edges[1:], summary.counts, strict=True
+        )
         if count
     ]
     columns = [("answer", "a bar; its upper edge belongs to the next"), ("answers", "in this bar")]
@@ -170,38 +172,38 @@ def history_table(history: Sequence[Asked]) -> str:
         ("sd", "standard deviation of the answers"),
     ]
     rows = []
-    for place, asked in enumerate(history, start=1):
-        question, found = asked.question, asked.summary
+    for place, entry in enumerate(history, start=1):
+        question, summary = entry.question, entry.summary
         rows.append(
             [
                 Cell(f"{place}, {question.city}"),
                 Cell(f"{question.title}, {question.epsilon:.4g}"),
-                Cell(f"{len(asked.answers):,}"),
-                Cell("–" if found is None else f"{found.mean:,.0f}"),
+                Cell(f"{len(entry.answers):,}"),
+                Cell("–" if summary is None else f"{summary.mean:,.0f}"),
                 Cell(f"{question.true:,.0f}"),
-                Cell("–" if found is None else number(found.sd)),
+                Cell("–" if summary is None else number(summary.sd)),
             ]
         )
     heading = "Questions so far"
     return details(heading, table(heading, columns, rows))
 
 
-def about_own(own: tuple[float, ...], seed: int, found: Summary | None, truth: bool) -> str:
+def about_own(answers: tuple[float, ...], seed: int, summary: Summary | None, truth: bool) -> str:
     """One's last answer and where it is in the histogram, as HTML."""
-    if not own or found is None:
+    if not answers or summary is None:
         return '<p class="quiet">You have not drawn an answer yet.</p>'
-    value = own[-1]
-    at = found.bar(value)
-    low, high = _edge(found.edges[at]), _edge(found.edges[at + 1])
-    inside = int(found.counts[at])
+    value = answers[-1]
+    at = summary.bar(value)
+    low, high = _edge(summary.edges[at]), _edge(summary.edges[at + 1])
+    inside = int(summary.counts[at])
     others = "you are alone there" if inside == 1 else f"{many(inside, 'answer')} are there"
     off = ""
     if truth:
-        gap = f"{value - found.true:+,.0f}".replace("-", "−")
-        off_by = 100 * abs(value - found.true) / max(found.true, 1e-9)
-        part = f" ({number(off_by, 2)} %)" if found.true > 0 else ""
+        gap = f"{value - summary.true:+,.0f}".replace("-", "−")
+        off_by = 100 * abs(value - summary.true) / max(summary.true, 1e-9)
+        part = f" ({number(off_by, 2)} %)" if summary.true > 0 else ""
         off = f" It is {gap} off{part}."
-    again = f" You have drawn {len(own)}." if len(own) > 1 else ""
+    again = f" You have drawn {len(answers)}." if len(answers) > 1 else ""
     # Anyone who knows the seed can draw the same noise over nothing and subtract it: only with the
     # truth.
     seeded = f" Your random seed: {seed}." if truth else ""

@@ -94,7 +94,7 @@ class TeacherView:
         self.history = pane(margin=(8, 0))
         self.reveal = ui.bind(
             ui.Switch(label="Show the truth to the class", size="small", margin=(4, 16, 4, 0)),
-            lambda shown: room.reveal(shown is True),
+            lambda visible: room.reveal(visible is True),
             message.refuse,
         )
         self.end = Confirmed("Close the class", "Keep the class", self._price_of_end, close)
@@ -150,11 +150,11 @@ class TeacherView:
         if look.closed:
             self._ended()
             return
-        asked = look.question is not None
+        has_question = look.question is not None
         # Nothing is left to be asked about once the answers are gone.
         self.reset.button.disabled = look.summary is None and not self.reset.asks
-        self.save.disabled = not asked
-        self.reveal.disabled = not asked
+        self.save.disabled = not has_question
+        self.reveal.disabled = not has_question
         if self.reveal.value != look.revealed:
             self.reveal.value = look.revealed
         put(
@@ -165,12 +165,12 @@ class TeacherView:
         put(self.history, history_table(self.room.history()))
 
     def _price_of_reset(self) -> str:
-        found = self.room.look().summary
-        return "" if found is None else f"Forget {many(found.answers, 'answer')} for good"
+        summary = self.room.look().summary
+        return "" if summary is None else f"Forget {many(summary.answers, 'answer')} for good"
 
     def _price_of_end(self) -> str:
         """What closing loses; nothing while no one has answered and no one is there."""
-        answers = sum(len(each.answers) for each in self.room.history())
+        answers = sum(len(question.answers) for question in self.room.history())
         there = self.room.look().present
         if not answers and not there:
             return ""
@@ -227,8 +227,8 @@ def _invitation(room: ClassRoom, base: str, why_not: str) -> str:
     else:
         link = f"./class?class={room.code}"
         here = f'<a href="{link}" target="_blank" rel="noopener">Open it on this computer</a>.'
-        said = html.escape(why_not or "Others open this page and type the code.")
-        way = f'<p class="finding warned">{said} {here}</p>'
+        reason = html.escape(why_not or "Others open this page and type the code.")
+        way = f'<p class="finding warned">{reason} {here}</p>'
         drawn = ""
     return (
         '<div class="invitation"><div><p class="quiet">Class code</p>'

@@ -29,25 +29,27 @@ class AnswersForm:
             "styles": {"flex": "1 1 300px"},
         }
         self.fields: dict[str, Any] = {}
-        for each in QUESTIONS:
-            if each.among:
-                options = {_OPEN: _NOTHING, **{choice: choice for choice in each.among}}
-                field: Any = ui.Select(label=each.label, options=options, value=_NOTHING, **wide)
+        for question in QUESTIONS:
+            if question.among:
+                options = {_OPEN: _NOTHING, **{choice: choice for choice in question.among}}
+                field: Any = ui.Select(
+                    label=question.label, options=options, value=_NOTHING, **wide
+                )
             else:
                 field = ui.TextInput(
-                    label=each.label,
-                    placeholder=each.asks[:1].upper() + each.asks[1:],
+                    label=question.label,
+                    placeholder=question.asks[:1].upper() + question.asks[1:],
                     max_length=_LONGEST,
                     **wide,
                 )
             field.refused = refused
-            self.fields[each.name] = field
+            self.fields[question.name] = field
         self.view = ui.wrapping(*self.fields.values())
 
-    def show(self, said: Mapping[str, Any]) -> None:
+    def show(self, answers: Mapping[str, Any]) -> None:
         """Show what was said before; what was not is empty."""
         for name, field in self.fields.items():
-            value = str(said.get(name) or "")
+            value = str(answers.get(name) or "")
             among = getattr(field, "options", None)
             field.value = value if among is None or value in among.values() else _NOTHING
 

@@ -65,7 +65,7 @@ def read_boxes(drawn: Drawn, content: bytes, name: str, given_up: Callable[[], b
 def make(
     ledger: Ledger,
     drawn: Drawn,
-    said: Mapping[str, Any],
+    answers: Mapping[str, Any],
     signed: bool,
     boxes: Boxes | None = None,
 ) -> Folder:
@@ -77,7 +77,7 @@ def make(
         For answers that are missing, a release that cannot be published or is not there any more,
         and where there is no space.
     """
-    about = About.of(said)
+    about = About.of(answers)
     drawn_releases = DrawnReleases(ledger.path)
     booked = receipts(ledger, [drawn.token])
     if not booked or not drawn_releases.known(drawn.token):

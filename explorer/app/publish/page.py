@@ -70,8 +70,8 @@ class Publish(AppPage):
         # Words are ours; where there is Explore, its name in them leads there.
         explore = next((link.address for link in links if link.key == "explore"), "")
         there = f'<a href="./{html.escape(explore, quote=True)}">Explore</a>'
-        said = text["None"].replace("Explore", there if explore else "Explore")
-        self._none = pane(f'<div class="prose"><p role="status">{said}</p></div>')
+        notice = text["None"].replace("Explore", there if explore else "Explore")
+        self._none = pane(f'<div class="prose"><p role="status">{notice}</p></div>')
         self.answers = AnswersForm(self.message.refuse)
         self.signed = ui.Switch(
             label="Signature with this machine's key", value=True, margin=(8, 0)
@@ -150,11 +150,11 @@ class Publish(AppPage):
             waiting = list[Drawn]()
             self.message.refuse(str(error))
         # A stable sort: within each part the newest stays first.
-        waiting.sort(key=lambda each: (each.population != self._first, each.saved > 0))
+        waiting.sort(key=lambda drawn: (drawn.population != self._first, drawn.saved > 0))
         waiting = waiting[:MOST]
-        self._waiting = {each.token: each for each in waiting}
+        self._waiting = {drawn.token: drawn for drawn in waiting}
         before = self.release.value
-        self.release.options = {_named(each): each.token for each in waiting}
+        self.release.options = {_named(drawn): drawn.token for drawn in waiting}
         self.release.value = before if before in self._waiting else next(iter(self._waiting), None)
         there = bool(waiting)
         self.release.visible = self._form.visible = there
@@ -167,9 +167,11 @@ class Publish(AppPage):
             self.message.refuse("Choose a release first: one that was drawn and not saved.")
             return
         self._forget()
-        said, signed, boxes = self.answers.said(), bool(self.signed.value), self._boxes
+        form_answers, signed, boxes = self.answers.said(), bool(self.signed.value), self._boxes
         self._background.run(
-            lambda: make(Ledger(), drawn, said, signed, boxes), self._done, "Making the folder …"
+            lambda: make(Ledger(), drawn, form_answers, signed, boxes),
+            self._done,
+            "Making the folder …",
         )
 
     def _done(self, folder: Folder) -> None:
@@ -223,11 +225,11 @@ class Publish(AppPage):
         if drawn is None:
             return
         try:
-            kept = KeptAnswers(Ledger().path).of(drawn.population)
+            answers = KeptAnswers(Ledger().path).of(drawn.population)
         except InputError as error:
             self.message.refuse(str(error))
             return
-        self.answers.show(kept)
+        self.answers.show(answers)
 
     def _forget(self) -> None:
         """What was made is of another release, or of other answers."""

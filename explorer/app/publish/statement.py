@@ -12,18 +12,18 @@ from explorer.views.markup import safe_text
 MOST, MOST_POPULATIONS = 20, 50
 
 
-def as_html(found: Sequence[dict[str, Any]]) -> str:
+def as_html(statement: Sequence[dict[str, Any]]) -> str:
     """A statement of the ledger as a table, the newest booking of each population first."""
-    if not found:
+    if not statement:
         return '<p class="quiet">Nothing has been booked.</p>'
     rows = []
-    for each in found[-MOST_POPULATIONS:][::-1]:
-        left = "no cap is set" if each["left"] is None else f"{each['left']:.12g} left"
+    for account in statement[-MOST_POPULATIONS:][::-1]:
+        left = "no cap is set" if account["left"] is None else f"{account['left']:.12g} left"
         rows.append(
-            f'<tr><th scope="rowgroup" colspan="5">{_text(each["population"])}: epsilon '
-            f"{each['spent']:.12g} spent, {left}</th></tr>"
+            f'<tr><th scope="rowgroup" colspan="5">{_text(account["population"])}: epsilon '
+            f"{account['spent']:.12g} spent, {left}</th></tr>"
         )
-        for row in each["bookings"][-MOST:][::-1]:
+        for row in account["bookings"][-MOST:][::-1]:
             cells = (
                 row["time"][:16].replace("T", " "),
                 row["mechanism"],
@@ -32,7 +32,9 @@ def as_html(found: Sequence[dict[str, Any]]) -> str:
                 f"{row['file']} {row['sha256'][:12]}".strip(),
             )
             rows.append(f"<tr>{''.join(f'<td>{_text(cell)}</td>' for cell in cells)}</tr>")
-    more = len(found) > MOST_POPULATIONS or any(len(entry["bookings"]) > MOST for entry in found)
+    more = len(statement) > MOST_POPULATIONS or any(
+        len(account["bookings"]) > MOST for account in statement
+    )
     text = "<p>Older ones are said by dp-explorer ledger.</p>" if more else ""
     titles = ("time (UTC)", "mechanism", "epsilon", "state", "file and checksum")
     head = "".join(f'<th scope="col">{title}</th>' for title in titles)

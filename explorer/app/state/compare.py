@@ -72,23 +72,23 @@ class CompareState(ExploreState, PairChoices, SweepChoices):
         if name != "chosen":
             super()._check(name, value)
             return
-        known = all_mechanisms()
+        mechanisms = all_mechanisms()
         if not isinstance(value, list) or not all(
-            isinstance(each, str) and each in known for each in value
+            isinstance(key, str) and key in mechanisms for key in value
         ):
-            raise InputError(f"The sweep takes mechanisms by their names: {', '.join(known)}.")
+            raise InputError(f"The sweep takes mechanisms by their names: {', '.join(mechanisms)}.")
 
 
-def _side(given: Side) -> dict[str, Any]:
+def _side(side: Side) -> dict[str, Any]:
     """A mechanism as choices of a state."""
-    if isinstance(given, str):
-        return {"mechanism": given}
-    return {"mechanism": given.key, "epsilon": given.epsilon, **given.settings()}
+    if isinstance(side, str):
+        return {"mechanism": side}
+    return {"mechanism": side.key, "epsilon": side.epsilon, **side.settings()}
 
 
-def _set_side(state: ExploreState, given: Side) -> None:
+def _set_side(state: ExploreState, side: Side) -> None:
     """Give a state a mechanism, with all its settings where an instance is given."""
-    if isinstance(given, str):
-        state.put(mechanism=given)
+    if isinstance(side, str):
+        state.put(mechanism=side)
     else:
-        state.take(given)
+        state.take(side)

@@ -36,7 +36,7 @@ class CountryState(MechanismState, Placed, CountryChoices):
         """
         before = self._settings[self.mechanism]
         if name == "inside" and value != self.parameter("inside"):
-            others = {key: each for key, each in before.items() if key != "inside_settings"}
+            others = {key: setting for key, setting in before.items() if key != "inside_settings"}
             self._settings[self.mechanism] = others
         try:
             super().set_parameter(name, value)

@@ -69,19 +69,20 @@ class MechanismState(Choices):
         InputError
             For a name that is not one of its `tunables`, or a value that it refuses.
         """
-        known = self.kind.tunables()
-        if name not in known:
+        tunables = self.kind.tunables()
+        if name not in tunables:
             raise InputError(
-                f"{self.kind.title} has no setting called {shown(name)}: it has {', '.join(known)}."
+                f"{self.kind.title} has no setting called {shown(name)}: "
+                f"it has {', '.join(tunables)}."
             )
         settings = {**self._settings[self.mechanism], name: value}
         self.instance(settings=settings)
         self._settings[self.mechanism] = settings
 
-    def take(self, made: Mechanism) -> None:
-        """Choose a mechanism with all settings that ``made`` has."""
-        self._settings[made.key] = made.settings()
-        self.put(mechanism=made.key, epsilon=made.epsilon)
+    def take(self, mechanism: Mechanism) -> None:
+        """Choose a mechanism with all settings that ``mechanism`` has."""
+        self._settings[mechanism.key] = mechanism.settings()
+        self.put(mechanism=mechanism.key, epsilon=mechanism.epsilon)
 
     def parameter(self, name: str) -> Any:
         """The present value of a parameter of the present mechanism."""
@@ -102,11 +103,11 @@ class MechanismState(Choices):
             return self._made
         epsilon = self.epsilon if epsilon is None else epsilon
         settings = self._settings[self.mechanism] if settings is None else settings
-        made = self.kind(epsilon=epsilon, **settings)
+        mechanism = self.kind(epsilon=epsilon, **settings)
         # The one that was handed out before, if nothing has changed.
-        if repr(self._made) != repr(made):
-            self._made = made
-        self._made_of = self.kind, epsilon, settings, repr(made)
+        if repr(self._made) != repr(mechanism):
+            self._made = mechanism
+        self._made_of = self.kind, epsilon, settings, repr(mechanism)
         return self._made
 
     def _is_made(self) -> bool:

@@ -26,8 +26,8 @@ class TripsState(MechanismState, TripChoices):
     @classmethod
     def offered(cls) -> Mapping[str, type[Mechanism]]:
         """The mechanisms that take trips, by name; the best one first."""
-        found = trip_mechanisms()
-        return {"gravity": found["gravity"], **found}
+        mechanisms = trip_mechanisms()
+        return {"gravity": mechanisms["gravity"], **mechanisms}
 
     @property
     def place(self) -> TripPlace:

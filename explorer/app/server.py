@@ -136,7 +136,7 @@ def serve(
 
         # A wrong one is refused here, and not by the page of each visitor.
         ExploreState(**choices)
-    shown = registry.PAGES
+    served = registry.PAGES
     begin = {"city": city, "scenario": scenario, **choices}
     first = "explore" if scenario is None else scenario.page
     teach_at = ""
@@ -144,16 +144,16 @@ def serve(
         from explorer.app.classroom.teaching import Teachers
 
         first, teachers = "classroom", Teachers.who_sign_in() if passwords else Teachers.by_key()
-        shown = tuple(page for page in shown if page.key == first)
+        served = tuple(page for page in served if page.key == first)
         teach_at = teachers.address
         begin["teachers"] = teachers
     _prepare_process()
     if warm:
         with _told_if_long(say):
-            warm_up(city, shown, **choices)
+            warm_up(city, served, **choices)
     admission = Admission(passwords, class_only, proxied)
     more = story, admission, teach_at
-    return _listen(shown, first, begin, address, where, open, start, say, *more, ready=warm)
+    return _listen(served, first, begin, address, where, open, start, say, *more, ready=warm)
 
 
 def _prepare_process() -> None:
@@ -208,7 +208,7 @@ def _checked(port: int, address: str, origins: Sequence[str]) -> tuple[int, list
 
 
 def _listen(
-    shown: Sequence[Page],
+    served: Sequence[Page],
     first: str,
     begin: Mapping[str, Any],
     address: str,
@@ -221,7 +221,7 @@ def _listen(
     teach_at: str = "",
     ready: bool = False,
 ) -> Any:
-    """Serve ``shown``, the page ``first`` at the root too, each made with ``begin``.
+    """Serve ``served``, the page ``first`` at the root too, each made with ``begin``.
 
     A visitor of the page ``first`` begins with ``story``, a teacher with ``teach_at``. Unless all
     is ``ready``, the page ``first`` is got ready once the server listens.
@@ -232,8 +232,8 @@ def _listen(
         # Bokeh 3.9.0 has only the second.
         if hasattr(bokeh, name):
             getattr(bokeh, name).set_value(False)
-    pages = {page.key: page for page in shown}
-    routes = {"/": first, **{page.address: page.key for page in shown}}
+    pages = {page.key: page for page in served}
+    routes = {"/": first, **{page.address: page.key for page in served}}
     try:
         port = usable_port(port, address)
         # This computer's names, those that were given, and no other site's page.
@@ -241,7 +241,7 @@ def _listen(
         origins = allowed_origins(names, hosts, port)
         reach = Reach(address, port, tuple(origins))
         # A page that is alone has no bar of pages.
-        links = shown if len(shown) > 1 else ()
+        links = served if len(served) > 1 else ()
         before = admission.gates(port, routes, [page.address for page in registry.PAGES])
 
         contents, drawn = Contents(), threading.Event()

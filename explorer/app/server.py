@@ -89,7 +89,7 @@ def serve(
         what takes so long, after 15 seconds
     scenario : what visitors begin with, on its page, unless their link says otherwise; of a story
         its first screen, with the story's text below it
-    class_only : serve the Class page and nothing else, so that a room of participants cannot open
+    class_only : serve the Class page and nothing else, so that a class of participants cannot open
         the truth; a teacher comes by an address with a key, which is said at the start
     auth : file of names and passwords, see `read_passwords`: no one comes in without; with
         ``class_only`` teachers sign in in place of the key, and participants need none

@@ -187,7 +187,7 @@ def _polygons(shapes: Any, rows: Any, crs: Any, grid: Grid) -> list[Any]:
 
 
 def _are_turned(shapes: Any, boxes: Floats) -> NDArray[np.bool_]:
-    """Which rectangles of another CRS lie askew here, (n,): the box around them holds more."""
+    """Which rectangles of another CRS are turned here, (n,): the box around them holds more."""
     x0, y0, x1, y1 = boxes.T
     turned: NDArray[np.bool_] = shapes.area.to_numpy() < (1 - _MOST_TURNED) * (x1 - x0) * (y1 - y0)
     return turned

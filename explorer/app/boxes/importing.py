@@ -84,7 +84,7 @@ def take_rows(
 
 
 def take_file(chosen: Rectangles, file: RangeFile, label: str) -> Taken:
-    """Add the boxes and polygons of a file that lie on the map, all or none.
+    """Add the boxes and polygons of a file that are on the map, all or none.
 
     Returns
     -------

@@ -17,7 +17,7 @@ Box = tuple[float, float, float, float]
 
 #: Corners of all polygons on a page: what a browser draws and a server asks at once.
 MOST_CORNERS = 200_000
-#: A polygon of more corners has none that can be dragged: they would lie on each other.
+#: A polygon of more corners has none that can be dragged: they would overlap.
 MOST_HANDLES = 60
 _POLYGONS = ("Polygon", "MultiPolygon")
 

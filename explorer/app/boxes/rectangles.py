@@ -102,7 +102,7 @@ class Rectangles:
     def replace(
         self, boxes: Sequence[Any], names: Sequence[str], shapes: Sequence[Any] = ()
     ) -> int:
-        """Put rows in place of all others; returns how many of them lie on the map."""
+        """Put rows in place of all others; returns how many of them are on the map."""
         self.__init__(*self.grids, places=self.places)  # type: ignore[misc]
         for box, name, shape in self._each(boxes, names, shapes):
             with suppress(InputError):
@@ -271,7 +271,7 @@ class Rectangles:
         """Highlight rows; rows that do not exist are ignored.
 
         ``held`` says that a person chose them, so that they can be dragged; what a page is about
-        by itself lies still, and a drag there draws.
+        by itself cannot be dragged, and a drag there draws.
         """
         self.held = held
         self.selected = [row for row in rows if isinstance(row, int) and 0 <= row < len(self)]

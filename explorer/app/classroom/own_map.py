@@ -49,7 +49,7 @@ class OwnMap:
         )
 
     def show(self, grid: Grid, drawn: NDArray[np.uint8], box: Any, city: str) -> None:
-        """Show the map of an answer and where its box lies."""
+        """Show the map of an answer and where its box is."""
         if self.map is None or grid is not self._grid:
             self._grid = grid
             self.map = PlaceMap(grid.bounds, "Your private map", drag=False)

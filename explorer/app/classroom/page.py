@@ -1,4 +1,4 @@
-"""Class: one question to everybody in the room, all answers in one histogram."""
+"""Class: one question to all participants, all answers in one histogram."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ class ClassResult(AppPage):
     def _asked(self) -> None:
         """What the address asks for: ``?class=CODE``, or ``?teach=KEY`` of a teacher's reload.
 
-        ``?class=CODE&view=projector`` is for the wall.
+        ``?class=CODE&view=projector`` is for the projector.
         """
         code, key = _argument("class"), _argument("teach")
         if key and self._teachers is not None and self._teachers.is_key(key):
@@ -179,7 +179,7 @@ class ClassResult(AppPage):
         self._stay("You are in the class.", **{"class": room.code})
 
     def _as_projector(self, room: ClassRoom) -> None:
-        # Anyone who is on the wall has heard it.
+        # A projector view knows it already.
         self._about.visible = False
         self.view = ProjectorView(
             room, self._base(), self._why_not, self._ended, told=self._say_badge

@@ -1,4 +1,4 @@
-"""The class on the wall: how to join, the question, the answers; no truth until it is shown."""
+"""The class on a projector: how to join, the question, the answers; no truth until it is shown."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Who may create a class, where the class page is all that a server has.
 
-Whoever creates a class sees the true counts, so there a participant must not: a teacher comes by an
-address with a key that is made with the server, or has signed in.
+Anyone who creates a class sees the true counts, so there a participant must not: a teacher comes by
+an address with a key that is made with the server, or has signed in.
 """
 
 from __future__ import annotations

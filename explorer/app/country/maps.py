@@ -149,7 +149,7 @@ class CountryMaps(CoveredMaps):
             self.inside.clear()
 
     def around(self, whole: str) -> dict[str, str]:
-        """Not limited: next to the maps stand texts."""
+        """Not limited: texts are next to the maps."""
         return {"flex": "1 1 100%"}
 
     def _leave(self, below: str) -> None:

@@ -60,7 +60,7 @@ class CountryReadout(Readout):
         """Nothing is looked for."""
 
     def fits(self, screen: CountryScreen | None) -> bool:
-        """Boxes of another country, whose screen is on its way, lie elsewhere."""
+        """Boxes of another country, whose screen is on its way, are elsewhere."""
         return screen is not None and screen.data is self._parts.data
 
     def shows(self, screen: CountryScreen) -> Sequence[str]:

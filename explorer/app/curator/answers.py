@@ -229,7 +229,7 @@ def under_bound(columns: Sequence[Column]) -> tuple[Column, ...]:
     return columns[0], _COUNTED, *columns[1:]
 
 
-#: What the table of Explore says of each box, its edges apart.
+#: Columns of the table of Explore for each box, without its edges.
 COLUMNS = (
     TRUE,
     PRIVATE,

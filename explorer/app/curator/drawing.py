@@ -273,7 +273,7 @@ class Drawing:
         return protected(matrix)
 
     def terms(self) -> dict[str, Any]:
-        """What a release takes besides settings and noise, agreed to on the page."""
+        """Arguments of a release other than settings and noise, agreed to on the page."""
         return {}
 
     def on_price(self, asking: Callable[[Price | None], None]) -> None:

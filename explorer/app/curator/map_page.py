@@ -170,7 +170,7 @@ class MapPage(CuratorPage):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What is chosen, so that ``Page(data, **settings)`` begins where this one stands."""
+        """What is chosen, so that ``Page(data, **settings)`` opens with the same."""
         return self.state.as_choices()
 
     # What a page adds.
@@ -200,7 +200,7 @@ class MapPage(CuratorPage):
         """Zoom all maps, below 1 inwards; 0 shows the whole map again."""
 
     def files(self) -> Sequence[Any]:
-        """What can be saved besides boxes and answers, made when someone looks for it."""
+        """Further things to save than boxes and answers, made when their section is opened."""
         return ()
 
     def released(self) -> bool:

@@ -231,7 +231,7 @@ class CuratorPage(AppPage):
         return own_points(source, extent, read, "points")
 
     def own_choices(self, own_data: OwnPoints[Any]) -> dict[str, Any]:
-        """What own data need besides being chosen: what is protected, as it was said."""
+        """Further choices for own data: what is protected, as it was declared."""
         bound = self.state.bound if own_data.bound is None else own_data.bound
         return {"bound": bound if own_data.points.user is not None else 0}
 

@@ -39,7 +39,7 @@ for (const each of Bokeh.documents.flatMap(page => page.roots()))
 
 
 class Presenting:
-    """One key makes the page readable from the last row of a room, another one shows the truth.
+    """One key makes the page readable from the back row of a classroom, another shows the truth.
 
     Presenting begins with the exact counts hidden: ``parts.truth`` is False, no part of the page
     sends any of them, and what was sent before is replaced in the browser. Files with exact counts
@@ -49,7 +49,7 @@ class Presenting:
     ----------
     parts : of the page
     tools : whose choice of maps it changes
-    palette : of the page, light for a room
+    palette : of the page, light for a projector
     on_change : called after a change: tags and maps say less, or more
     """
 

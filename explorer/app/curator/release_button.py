@@ -24,7 +24,7 @@ PATIENCE = 60.0
 class ReleaseButton:
     """The button; while a price is asked about, a sentence that is read out and two buttons.
 
-    The one that spends stands elsewhere, and is made anew with the token of its price: however
+    The one that spends is in another place, and is made anew with the token of its price: however
     often and quickly the first one is pressed, nothing is drawn, and a press of an older one that
     arrives late confirms nothing.
 

@@ -83,7 +83,7 @@ class Job:
     previous : the last screen; whatever is still right in it is used again
     ledger : where a release is booked before it is drawn; a preview has none
     keep : is given a drawn release before anything else is done with it
-    terms : what a release takes besides, see `Drawing.terms`
+    terms : further arguments of a release, see `Drawing.terms`
     scale : of the colours, where another screen has decided it
     """
 

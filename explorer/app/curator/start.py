@@ -175,7 +175,7 @@ def known_lesson(scenario: Scenario) -> None:
 
 
 def take(state: Any, scenario: Scenario) -> None:
-    """Choose everything that ``scenario`` says; boxes and page apart.
+    """Choose everything that ``scenario`` says except boxes and page.
 
     Parameters
     ----------

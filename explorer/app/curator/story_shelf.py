@@ -65,5 +65,5 @@ class StoryShelf:
         return result
 
 
-#: The shelf of this server.
+#: The stories kept by this server.
 SHELF = StoryShelf()

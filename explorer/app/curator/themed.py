@@ -23,7 +23,7 @@ class ThemedPalette:
     def __init__(self, state: Any, dark: bool, chosen: bool) -> None:
         self._state, self._chosen, self._following = state, chosen, False
         self._dark = dark
-        #: The palette before the page was shown to a room, while it is.
+        #: The palette before the page was presented, while it is.
         self._before: str | None = None
         state.param.watch(self._changed, "palette")
         self.follow(dark)
@@ -35,7 +35,7 @@ class ThemedPalette:
             self._put(FITTING[dark])
 
     def project(self, on: bool) -> None:
-        """Show the page to a room, on a light map; or end that, with the palette of before.
+        """Present the page on a light map; or end that, with the palette of before.
 
         Anyone who chooses another one meanwhile keeps that.
         """

@@ -165,7 +165,7 @@ class UploadForm:
         return [file, *place]
 
     def columns(self, wide: dict[str, Any]) -> list[Any]:
-        """The controls that name columns, besides that of the user."""
+        """The controls that name columns other than the user column."""
         self.lon_column = ui.TextInput(label="Longitude column", visible=False, **wide)
         self.lat_column = ui.TextInput(label="Latitude column", visible=False, **wide)
         return [self.lon_column, self.lat_column]

@@ -51,7 +51,7 @@ class Folder:
 
 
 def read_boxes(drawn: Drawn, content: bytes, name: str, given_up: Callable[[], bool]) -> Boxes:
-    """Boxes and polygons that a visitor sends, read apart, for the map of a drawn release.
+    """Boxes and polygons that a visitor sends, for the map of a drawn release; read in a sandbox.
 
     Raises
     ------

@@ -41,7 +41,7 @@ class Publish(AppPage):
     Parameters
     ----------
     city : str, optional
-        The population whose releases stand first.
+        The population whose releases come first.
     links : sequence of Link
         The server's pages.
     """

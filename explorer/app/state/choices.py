@@ -39,7 +39,7 @@ class Choices(param.Parameterized):
         self.param.update(**choices)
 
     def as_choices(self) -> dict[str, Any]:
-        """All choices by name, the city apart, as the constructor takes them."""
+        """All choices by name except the city, as the constructor takes them."""
         return {
             name: value for name, value in self.param.values().items() if name not in _NOT_CHOSEN
         }

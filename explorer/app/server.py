@@ -340,10 +340,10 @@ def _state(server: Any) -> dict[str, float]:
     return result
 
 
-def warm_up(city: str | None, shown: Sequence[Page] = (), **choices: Any) -> float:
+def warm_up(city: str | None, served: Sequence[Page] = (), **choices: Any) -> float:
     """Read ``city``, compile every kernel a curator's page needs; returns the seconds it took.
 
-    ``shown`` are the pages, all of them where there is none.
+    ``served`` are the pages, all of them where there is none.
     """
     started = time.perf_counter()
     # Inside, as in `serve`.
@@ -356,11 +356,11 @@ def warm_up(city: str | None, shown: Sequence[Page] = (), **choices: Any) -> flo
     from explorer.views.heat import load_datashader
     from explorer.views.packing import pack
 
-    if len(shown) != 1:
+    if len(served) != 1:
         # A class alone takes no files.
         prepare(points.as_plain, trips.as_plain, areas.as_plain, boxes.ranges_as_plain)
     city = city or next(iter(cities()))
-    for page in shown or registry.PAGES:
+    for page in served or registry.PAGES:
         page.prepare(city=city, **choices)
     # Pictures are packed where they are sent.
     pack(np.zeros((1, 1), np.uint8))

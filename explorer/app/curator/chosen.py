@@ -28,17 +28,17 @@ class Chosen:
         return len(self.names)
 
 
-def chosen(rectangles: Rectangles, most: int) -> Chosen:
-    """The selected boxes, all when none is selected, at most ``most`` of them."""
+def chosen(rectangles: Rectangles, limit: int) -> Chosen:
+    """The selected boxes, all when none is selected, at most ``limit`` of them."""
     picked = sorted(rectangles.selected)
     rows = picked or list(range(len(rectangles)))
     kind = "selected boxes" if picked else "boxes"
     sentence = ""
     if not rows:
         sentence = "No box has been drawn: drag one on a map."
-    elif len(rows) > most:
-        sentence = f"The first {most} of {len(rows)} {kind}; select rows of the table for others."
+    elif len(rows) > limit:
+        sentence = f"The first {limit} of {len(rows)} {kind}; select rows of the table for others."
     elif picked and len(rows) < len(rectangles):
         sentence = f"Only the {len(rows)} selected of {len(rectangles)} boxes."
-    rows = rows[:most]
+    rows = rows[:limit]
     return Chosen(tuple(rectangles.names[row] for row in rows), rectangles.queries[rows], sentence)

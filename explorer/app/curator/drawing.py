@@ -52,7 +52,7 @@ class Asked:
     """What a price was said of: nothing else is confirmed by its token."""
 
     token: str
-    wanted: tuple[Any, ...]
+    choices: tuple[Any, ...]
 
 
 #: A ledger, and the token of a draw in it.
@@ -211,7 +211,7 @@ class Drawing:
             return
         pressed = self._pressed
         self.forget()
-        if pressed is None or (pressed.token, pressed.wanted) != (token, self._wanted()):
+        if pressed is None or (pressed.token, pressed.choices) != (token, self._wanted()):
             self._parts.refuse(
                 "What would be drawn has changed since its price was said, so nothing was drawn: "
                 "ask for the price again."

@@ -27,7 +27,7 @@ class Moment:
     boxes: NDArray[np.float64]
     shapes: tuple[Any, ...]
     names: tuple[str, ...]
-    made: tuple[Mechanism, ...]
+    mechanisms: tuple[Mechanism, ...]
     choices: dict[str, Any]
 
     def changed(self, other: Moment) -> tuple[str, ...]:
@@ -38,7 +38,7 @@ class Moment:
         same_boxes = same_boxes and all(same_shape(one, another) for one, another in shapes)
         if not same_boxes or self.names != other.names:
             results.append("boxes")
-        if _settings(self.made) != _settings(other.made):
+        if _settings(self.mechanisms) != _settings(other.mechanisms):
             results.append("mechanisms")
         results += [n for n, v in self.choices.items() if other.choices.get(n) != v]
         return tuple(results)
@@ -112,7 +112,7 @@ class History:
     def _show(self, what: Sequence[str]) -> None:
         self._rectangles.put(self._now.boxes, self._now.names, self._now.shapes)
         if "mechanisms" in what:
-            for side, mechanism in zip(self._state.sides, self._now.made, strict=True):
+            for side, mechanism in zip(self._state.sides, self._now.mechanisms, strict=True):
                 side.take(mechanism)
         choices = {name: self._now.choices[name] for name in what if name in self._now.choices}
         # The seed comes last: where noise is not kept the same, each change has taken another.

@@ -93,8 +93,8 @@ def biases(table: pd.DataFrame) -> pd.DataFrame:
 
     rows = table[table.metric == "bias"].assign(label=label(table))
     results = []
-    for key, own in rows.groupby(["label", "city", "epsilon", "workload"], sort=False):
-        values = own.value.to_numpy()
+    for key, group in rows.groupby(["label", "city", "epsilon", "workload"], sort=False):
+        values = group.value.to_numpy()
         sd = float(np.std(values, ddof=1)) if len(values) > 1 else float("nan")
         mean = float(values.mean())
         results.append(

@@ -86,37 +86,37 @@ def compare(
 
     one = isinstance(mechanisms, str | type | Mechanism)
     several: Any = [mechanisms] if one else mechanisms
-    chosen = [_made(each) for each in several]
+    chosen = [_made(choice) for choice in several]
     budgets = [*map(float, epsilons if isinstance(epsilons, Iterable) else [epsilons])]
     if not chosen or not budgets:
         raise InputError("Give at least one mechanism and one epsilon to compare.")
     previews = len(chosen) * len(budgets) * _whole("The number of repeats", repeat, 1)
     shapes = Shapes.of(where, crs)
-    asked = where if shapes is None else shapes
-    true = exact(matrix, asked)
+    questions = where if shapes is None else shapes
+    true = exact(matrix, questions)
     bounded = of_all_records(matrix) is not matrix
     if previews * len(true) > _MOST_ROWS:
         raise InputError(f"That are {previews * len(true):,} rows: ask for fewer boxes or repeats.")
-    labels = _labels([made.with_(epsilon=budgets[0]) for made in chosen])
+    labels = _labels([choice.with_(epsilon=budgets[0]) for choice in chosen])
     tasks = [
         (choice.with_(epsilon=e), k) for choice in chosen for e in budgets for k in range(repeat)
     ]
     names = _names(shapes, len(true))
     parts = []
-    for made, run in _with_bar(tasks, progress):
+    for choice, run in _with_bar(tasks, progress):
         seed = int(np.random.default_rng([_whole("rng", rng, 0), run]).integers(2**32, 2**62))
-        release = made.release(matrix, rng=seed)
+        release = choice.release(matrix, rng=seed)
         # The truth has told of polygons off the map.
         with warnings.catch_warnings(action="ignore", category=OutsideWarning):
-            answers = release.answer(asked)
-            split = error_split(matrix, release, asked)
+            answers = release.answer(questions)
+            split = error_split(matrix, release, questions)
         low, high = answers.interval(level)
         clipped = {"counted": true + split.clipping} if bounded else {}
         parts.append(
             pd.DataFrame(
                 {
-                    "mechanism": labels[made.with_(epsilon=budgets[0])],
-                    "epsilon": made.epsilon,
+                    "mechanism": labels[choice.with_(epsilon=budgets[0])],
+                    "epsilon": choice.epsilon,
                     "repeat": run,
                     "box": names,
                     "true": true,
@@ -135,12 +135,12 @@ def compare(
     return pd.concat(parts, ignore_index=True)
 
 
-def _made(each: type[Mechanism] | Mechanism | str) -> Mechanism:
-    if isinstance(each, str):
-        each = mechanism(each)
-    result = each() if isinstance(each, type) else each
+def _made(choice: type[Mechanism] | Mechanism | str) -> Mechanism:
+    if isinstance(choice, str):
+        choice = mechanism(choice)
+    result = choice() if isinstance(choice, type) else choice
     if not isinstance(result, Mechanism):
-        raise InputError(f"{each!r} is no mechanism: give a class, such as HTF, or its name.")
+        raise InputError(f"{choice!r} is no mechanism: give a class, such as HTF, or its name.")
     return result
 
 
@@ -157,9 +157,11 @@ def _labels(chosen: Sequence[Mechanism]) -> dict[Mechanism, str]:
     keys = [fromkey.key for fromkey in dict.fromkeys(chosen)]
     labels = {}
     for choice in chosen:
-        own = [f"{n}={v!r}" for n, v in choice.settings().items() if v != choice.param[n].default]
-        several = keys.count(choice.key) > 1 and own
-        labels[choice] = f"{choice.key}({', '.join(own)})" if several else choice.key
+        changed = [
+            f"{n}={v!r}" for n, v in choice.settings().items() if v != choice.param[n].default
+        ]
+        several = keys.count(choice.key) > 1 and changed
+        labels[choice] = f"{choice.key}({', '.join(changed)})" if several else choice.key
     return labels
 
 

@@ -114,10 +114,10 @@ def l1(true: ArrayLike, private: ArrayLike) -> float:
 def mape(true: ArrayLike, private: ArrayLike) -> float:
     """Mean of e_i / a_i over the queries that are not empty; NaN when all are."""
     a, b = _pair(true, private)
-    held = a > 0
-    if not held.any():
+    nonempty = a > 0
+    if not nonempty.any():
         return float("nan")
-    return float(np.mean(np.abs(b[held] - a[held]) / a[held]))
+    return float(np.mean(np.abs(b[nonempty] - a[nonempty]) / a[nonempty]))
 
 
 def smape(true: ArrayLike, private: ArrayLike) -> float:

@@ -110,8 +110,8 @@ def scores(table: pd.DataFrame, metric: str) -> list[Score]:
     rows = rows.assign(value=rows.value.clip(lower=np.finfo(np.float64).tiny))
     results = []
     shape = None
-    for name, own in rows.groupby("label", sort=False):
-        cells = own.pivot_table(index=_CELL, columns="seed", values="value", aggfunc="mean")
+    for name, group in rows.groupby("label", sort=False):
+        cells = group.pivot_table(index=_CELL, columns="seed", values="value", aggfunc="mean")
         place = (cells.index.to_list(), cells.columns.to_list())
         if cells.isna().to_numpy().any() or shape not in (None, place):
             raise InputError(
@@ -146,13 +146,13 @@ def ranking(table: pd.DataFrame, metric: str) -> pd.DataFrame:
     }
     rows = [
         {
-            "label": each.label,
-            **{epsilon: values[each.label] for epsilon, values in by_epsilon.items()},
-            "score": each.value,
-            "error": each.error,
-            "times_best": float(np.exp(each.log - order[0].log)),
+            "label": score.label,
+            **{epsilon: values[score.label] for epsilon, values in by_epsilon.items()},
+            "score": score.value,
+            "error": score.error,
+            "times_best": float(np.exp(score.log - order[0].log)),
         }
-        for each in order
+        for score in order
     ]
     return pd.DataFrame(rows).set_index("label")
 
@@ -172,11 +172,11 @@ def verdict(table: pd.DataFrame, metrics: tuple[str, ...] = COMPARED) -> str:
     seeds = len(next(iter(first.values())).moves)
     if seeds < 2:
         return "With one seed there is no telling chance from merit: give two or more."
-    best = {metric: next(iter(found)) for metric, found in by_metric.items()}
+    best = {metric: next(iter(ranked)) for metric, ranked in by_metric.items()}
     turned = []
     sure = critical_value(seeds)
     for one, two in itertools.combinations(first, 2):
-        ahead = {m: _lead(found[one], found[two]) for m, found in by_metric.items()}
+        ahead = {m: _lead(ranked[one], ranked[two]) for m, ranked in by_metric.items()}
         if max(ahead.values()) > sure and min(ahead.values()) < -sure:
             turned.append(_turn(one, two, ahead, by_metric, sure))
     first_by: dict[str, list[str]] = {}

@@ -29,9 +29,9 @@ def seed_of(run: int) -> int:
     return int(np.random.default_rng([_OWN_SEEDS, run]).integers(2**32, 2**62))
 
 
-def one_run(counts: Counts, made: Mechanism, run: int, inside: str | None = None) -> Release:
+def one_run(counts: Counts, mechanism: Mechanism, run: int, inside: str | None = None) -> Release:
     """The ``run``-th repetition, from 0, with counts spread ``inside`` leaves in another way."""
-    release = made.release(counts, rng=seed_of(run))
+    release = mechanism.release(counts, rng=seed_of(run))
     return release if inside in (None, release.inside) else release.spread(str(inside))
 
 

@@ -171,9 +171,9 @@ def label(table: pd.DataFrame) -> pd.Series:
             for name in settings[0]
             if any(setting.get(name) != settings[0][name] for setting in settings[1:])
         ]
-        for text, each in zip(texts, settings, strict=True):
-            shown = [f"{name}={_shown(each[name])}" for name in varied]
-            names[str(key), text] = " ".join([str(key), *shown])
+        for text, values in zip(texts, settings, strict=True):
+            words = [f"{name}={_shown(values[name])}" for name in varied]
+            names[str(key), text] = " ".join([str(key), *words])
     pairs = zip(table.mechanism, table.parameters, strict=True)
     return pd.Series([names[pair] for pair in pairs], index=table.index, name="label", dtype="str")
 
@@ -182,8 +182,8 @@ def parameter(table: pd.DataFrame, name: str) -> pd.Series:
     """The value of a parameter in every row; None where the mechanism has none of that name."""
     import pandas as pd
 
-    known = {text: json.loads(text).get(name) for text in table.parameters.unique()}
-    values = [known[text] for text in table.parameters]
+    by_text = {text: json.loads(text).get(name) for text in table.parameters.unique()}
+    values = [by_text[text] for text in table.parameters]
     return pd.Series(values, index=table.index, name=name, dtype=object)
 
 

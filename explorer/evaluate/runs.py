@@ -52,8 +52,8 @@ class Runner:
     def __init__(
         self, matrix: FrequencyMatrix, workloads: Sequence[Workload], city: str = ""
     ) -> None:
-        given: Sequence[object] = workloads
-        odd = [each for each in given if not isinstance(each, Workload)]
+        entries: Sequence[object] = workloads
+        odd = [entry for entry in entries if not isinstance(entry, Workload)]
         if odd:
             raise InputError(
                 f"A workload is a {type(odd[0]).__name__}: make it with Workload.of(name, where, "
@@ -65,21 +65,21 @@ class Runner:
         self.matrix = matrix.prepare()
         self.workloads = workloads
         self.city = city
-        self.truths = {each.name: _truth(matrix, each) for each in workloads}
+        self.truths = {workload.name: _truth(matrix, workload) for workload in workloads}
         # One look-up for all workloads: for the small ones the calls would cost more than the sums.
         self._asked = _Asked(workloads)
         self._warm: set[str] = set()
 
     def do(self, task: Task) -> Run:
         """Draw, answer, measure."""
-        made = task.build()
+        mechanism = task.build()
         if task.mechanism not in self._warm:
             # What is compiled or loaded at the first call must not count as the mechanism's time.
             small = FrequencyMatrix.from_array(np.full((16, 16), 50))
-            type(made)(epsilon=1.0).release(small, rng=0).density()
+            type(mechanism)(epsilon=1.0).release(small, rng=0).density()
             self._warm.add(task.mechanism)
         start = time.thread_time()
-        release = made.release(self.matrix, rng=task.seed)
+        release = mechanism.release(self.matrix, rng=task.seed)
         density = release.density()
         table = summed(density)
         seconds = time.thread_time() - start
@@ -125,23 +125,23 @@ def runs(
     InputError
         When a worker process dies, or for workloads without or with equal names.
     """
-    asked = len(tasks)
+    total = len(tasks)
     done = 0
 
     def finished(run: Run) -> Run:
         nonlocal done
         done += 1
         if progress is not None:
-            progress(done / asked)
+            progress(done / total)
         return run
 
     missing = []
     for task in tasks:
-        kept = None if store is None else store.find(task.key(matrix, workloads))
-        if kept is None:
+        stored = None if store is None else store.find(task.key(matrix, workloads))
+        if stored is None:
             missing.append(task)
         else:
-            yield finished(replace(kept, city=city))
+            yield finished(replace(stored, city=city))
     workers = min(jobs or processors(), len(missing))
     if workers <= 1:
         new = _here(matrix, missing, workloads, city, cancel)
@@ -265,8 +265,8 @@ class _Asked:
         starts = [0, *self._ends.tolist()]
         self._polygons = [
             (start + row, shape)
-            for start, each in zip(starts, workloads, strict=True)
-            for row, shape in each.polygons()
+            for start, workload in zip(starts, workloads, strict=True)
+            for row, shape in workload.polygons()
         ]
 
     def answers(self, counts: NDArray[Any], table: NDArray[Any]) -> list[NDArray[np.float64]]:
@@ -277,9 +277,9 @@ class _Asked:
         counts : (rows, cols) per cell
         table : (rows + 1, cols + 1) their summed-area table
         """
-        found = rectangle_sums(table, self._boxes)
+        answers = rectangle_sums(table, self._boxes)
         grid, flat = Grid.cells(counts.shape), counts.ravel()
         for row, shape in self._polygons:
             cells, parts = flat_pieces(grid, shape)
-            found[row] = parts @ flat[cells]
-        return np.split(found, self._ends)
+            answers[row] = parts @ flat[cells]
+        return np.split(answers, self._ends)

@@ -140,15 +140,15 @@ def simulate(
     if runs < 2:
         raise InputError(f"The number of runs is {runs}: give 2 or more.")
     source = stand_in(release)
-    given: list[list[Floats]] = [[] for _ in questions]
+    answers_by_question: list[list[Floats]] = [[] for _ in questions]
     for number, again in enumerate(reruns(release, source, runs, seed), 1):
-        for answers, question in zip(given, questions, strict=True):
+        for answers, question in zip(answers_by_question, questions, strict=True):
             answers.append(question.answers(again))
         if progress is not None:
             progress(number / runs)
     variance = laplace_variance(np.array([release.units]), release.contribution_bound)
     result = []
-    for answers, question in zip(given, questions, strict=True):
+    for answers, question in zip(answers_by_question, questions, strict=True):
         # Bias is measured against the estimate before it was rounded (negatives removed): against
         # the rounded stand-in, rounding would be counted as an error of the mechanism.
         middle = question.answers(source.truth)
@@ -165,13 +165,13 @@ def reruns(release: Release, source: StandIn, runs: int, seed: int = 0) -> Itera
 
     `rebuild` says with which mechanism. The noise of a preview with a small seed is never used.
     """
-    made = rebuild(release)
+    mechanism = rebuild(release)
     # Drawn from a sequence of its own: with the seed of the release every run would repeat its
     # errors, which are in the map already.
     rng = np.random.default_rng([0x51B0A7ED, seed])
     for integer in rng.integers(2**32, 2**62, runs):
         records = source.counts(np.random.default_rng([0x7419, int(integer)]))
-        again = made.release(records, rng=int(integer))
+        again = mechanism.release(records, rng=int(integer))
         # Counts lie inside leaves as the visitor has chosen for the release itself.
         yield again if again.inside == release.inside else again.spread(release.inside)
 
@@ -205,5 +205,5 @@ def simulated_sd(
 
 def simulated_flows(release: Release, flows: Flows, runs: int = 20, seed: int = 0) -> Flows:
     """Flows of a release with half widths of 95 % by simulation, see `simulate`."""
-    found = simulate(release, [about_flows(flows)], runs, seed)[0]
-    return flows.with_half_width(found.half_width())
+    simulated = simulate(release, [about_flows(flows)], runs, seed)[0]
+    return flows.with_half_width(simulated.half_width())

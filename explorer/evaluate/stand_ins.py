@@ -142,9 +142,9 @@ class TripStandIn:
             table = table_of(release.maps_inside, place, shape)
             key = np.uint64(rng.integers(2**63))
             _draw(tree.lower, tree.upper, chosen, 2 * place, table, key, cells)
-        each = np.ones(len(cells), dtype=np.int64)
+        ones = np.ones(len(cells), dtype=np.int64)
         bound, unit = release.contribution_bound, release.unit
-        return TripMatrix(cells, each, release.domain, bound, unit)
+        return TripMatrix(cells, ones, release.domain, bound, unit)
 
 
 def held(tree: Tree) -> Tree:
@@ -173,9 +173,9 @@ def non_negative(density: ArrayLike) -> Floats:
     if cells.ndim != 2 or not np.isfinite(cells).all():
         raise InputError("The density is not a table of finite numbers: give counts per cell.")
     total = max(float(cells.sum()), 0.0)
-    kept: Floats = np.maximum(cells, 0.0)
-    mass = float(kept.sum())
-    return kept * (total / mass) if mass > 0 else kept
+    clipped: Floats = np.maximum(cells, 0.0)
+    mass = float(clipped.sum())
+    return clipped * (total / mass) if mass > 0 else clipped
 
 
 def whole_counts(

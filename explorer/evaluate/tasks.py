@@ -45,10 +45,14 @@ class Task:
     seed: int
 
     @classmethod
-    def of(cls, made: Mechanism, seed: int) -> Task:
+    def of(cls, mechanism: Mechanism, seed: int) -> Task:
         """The task of an instance."""
-        settings = {name: _plain(made.param[name], v) for name, v in made.settings().items()}
-        return cls(made.key, json.dumps(settings, sort_keys=True), float(made.epsilon), int(seed))
+        settings = {
+            name: _plain(mechanism.param[name], v) for name, v in mechanism.settings().items()
+        }
+        return cls(
+            mechanism.key, json.dumps(settings, sort_keys=True), float(mechanism.epsilon), int(seed)
+        )
 
     def build(self) -> Mechanism:
         """The mechanism, with its parameters checked."""
@@ -96,23 +100,23 @@ def plan(
     """
     swept = dict([sweep] if isinstance(sweep, tuple) else sweep or {})
     axes = {name: list(values) for name, values in swept.items()}
-    given = [_instance(choice) for choice in mechanisms]
+    bases = [_instance(choice) for choice in mechanisms]
     for name, values in axes.items():
         if name == "epsilon":
             raise InputError("Epsilon is not swept: give its values as epsilons.")
-        if not any(name in each.tunables() for each in given):
+        if not any(name in base.tunables() for base in bases):
             raise InputError(f"None of the mechanisms has a parameter {name!r}: see their lists.")
         if not values:
             raise InputError(f"The sweep over {name!r} has no values: give at least one.")
     budgets = None if epsilons is None else [float(epsilon) for epsilon in epsilons]
     numbers = range(seeds) if isinstance(seeds, int) else [int(seed) for seed in seeds]
-    made = [
+    instances = [
         base.with_(epsilon=epsilon, **settings)
-        for base in given
+        for base in bases
         for settings in _settings(base, axes)
         for epsilon in ([base.epsilon] if budgets is None else budgets)
     ]
-    tasks = [Task.of(each, seed) for seed in numbers for each in made]
+    tasks = [Task.of(instance, seed) for seed in numbers for instance in instances]
     if not tasks:
         raise InputError("There is nothing to evaluate: give a mechanism, an epsilon and a seed.")
     return list(dict.fromkeys(tasks))
@@ -136,5 +140,7 @@ def _instance(choice: Choice) -> Mechanism:
 
 
 def _settings(base: Mechanism, axes: Mapping[str, list[Any]]) -> list[dict[str, Any]]:
-    own = {name: values for name, values in axes.items() if name in base.tunables()}
-    return [dict(zip(own, values, strict=True)) for values in itertools.product(*own.values())]
+    tunable = {name: values for name, values in axes.items() if name in base.tunables()}
+    return [
+        dict(zip(tunable, values, strict=True)) for values in itertools.product(*tunable.values())
+    ]

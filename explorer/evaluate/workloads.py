@@ -113,7 +113,7 @@ class Workload:
             )
         if not any(polygon is not None for polygon in polygons):
             return cls(name, cells)
-        return cls(name, cells, shapes=tuple(_in_cells(each, grid) for each in polygons))
+        return cls(name, cells, shapes=tuple(_in_cells(polygon, grid) for polygon in polygons))
 
     def __len__(self) -> int:
         return len(self.boxes)
@@ -145,9 +145,9 @@ def _questions(where: Any, grid: Grid, crs: Any) -> tuple[Any, Any]:
         polygons = shapes.on(grid)
         return shapely.bounds(polygons), polygons
     edges, polygons = where.boxes.copy(), np.full(len(where), None, dtype=object)
-    for rows, asked in where.parts():
-        if isinstance(asked, Shapes):
-            polygons[rows] = asked.on(grid)
+    for rows, part in where.parts():
+        if isinstance(part, Shapes):
+            polygons[rows] = part.on(grid)
             edges[rows] = shapely.bounds(polygons[rows])
     return edges, polygons
 
@@ -183,8 +183,8 @@ def workload(name: str, shape: tuple[int, int], n: int | None = None, seed: int 
         For another name.
     """
     if name not in NAMES:
-        known = ", ".join((*GROUPS, *NAMES))
-        raise InputError(f"There is no workload {name!r}: choose some of {known}.")
+        names = ", ".join((*GROUPS, *NAMES))
+        raise InputError(f"There is no workload {name!r}: choose some of {names}.")
     rng = np.random.default_rng([seed, NAMES.index(name)])
     rows, cols = shape
     if name == "random":
@@ -206,11 +206,11 @@ def workload(name: str, shape: tuple[int, int], n: int | None = None, seed: int 
 
 
 def workloads(
-    wanted: str | Iterable[str], shape: tuple[int, int], n: int | None = None, seed: int = SEED
+    names: str | Iterable[str], shape: tuple[int, int], n: int | None = None, seed: int = SEED
 ) -> list[Workload]:
     """Workloads by their names and those of groups, each once, in the order asked for."""
-    asked = [wanted] if isinstance(wanted, str) else wanted
-    expanded = [name for each in asked for name in GROUPS.get(each, (each,))]
+    listed = [names] if isinstance(names, str) else names
+    expanded = [name for entry in listed for name in GROUPS.get(entry, (entry,))]
     return [workload(name, shape, n, seed) for name in dict.fromkeys(expanded)]
 
 

@@ -90,11 +90,11 @@ class Bench:
             data: [task for task in tasks if (data, task) not in self._runs]
             for data, tasks in self.asked.items()
         }
-        asked = sum(map(len, todo.values()))
+        total = sum(map(len, todo.values()))
         for done, run in enumerate(self._carry_out(todo, jobs, store), 1):
             self._runs[run.city, run.task] = run
             if progress is not None:
-                progress(done / asked)
+                progress(done / total)
 
     def titles(self) -> dict[str, str]:
         """What the data was that has been asked for, by its key."""

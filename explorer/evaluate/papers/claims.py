@@ -208,11 +208,11 @@ CLAIMS: tuple[Claim, ...] = (
 
 def claims(keys: Iterable[str] | None = None, table: Iterable[Claim] = CLAIMS) -> list[Claim]:
     """The claims of these keys, or all of a table; an InputError lists the keys there are."""
-    known = {claim.key: claim for claim in table}
+    by_key = {claim.key: claim for claim in table}
     if keys is None:
-        return list(known.values())
-    wanted = list(keys)
-    for key in wanted:
-        if key not in known:
-            raise InputError(f"There is no claim {key!r}: choose some of {', '.join(known)}.")
-    return [known[key] for key in dict.fromkeys(wanted)]
+        return list(by_key.values())
+    chosen = list(keys)
+    for key in chosen:
+        if key not in by_key:
+            raise InputError(f"There is no claim {key!r}: choose some of {', '.join(by_key)}.")
+    return [by_key[key] for key in dict.fromkeys(chosen)]

@@ -83,8 +83,8 @@ class PaperMaps:
 
     @staticmethod
     def _has(key: str) -> bool:
-        found = cities().get(key)
-        return found is not None and found.file is not None
+        city = cities().get(key)
+        return city is not None and city.file is not None
 
     def _make(self, key: str) -> DataSet:
         blocks = re.fullmatch(r"(.+) in (\d+)", key)
@@ -117,11 +117,11 @@ class PaperMaps:
 
     @staticmethod
     def _set(
-        key: str, title: str, matrix: FrequencyMatrix, asked: tuple[str, ...] = ("htf", "ag")
+        key: str, title: str, matrix: FrequencyMatrix, names: tuple[str, ...] = ("htf", "ag")
     ) -> DataSet:
         rows, cols = matrix.shape
         about = f"{title}: {matrix.total:,} records on {rows} x {cols} cells"
-        return DataSet(key, title, about, matrix, tuple(workloads(asked, matrix.shape)))
+        return DataSet(key, title, about, matrix, tuple(workloads(names, matrix.shape)))
 
     def _records(self) -> int:
         return RECORDS * self.side**2 // SIDE**2
@@ -139,8 +139,8 @@ def thinned(counts: NDArray[np.int64], records: int, seed: int) -> NDArray[np.in
     if counts.sum() <= records:
         return counts
     rng = np.random.default_rng([1848, seed])
-    kept = rng.multivariate_hypergeometric(counts.ravel(), records, method="marginals")
-    return kept.reshape(counts.shape)
+    sample = rng.multivariate_hypergeometric(counts.ravel(), records, method="marginals")
+    return sample.reshape(counts.shape)
 
 
 def gaussian(side: int, sigma: float, records: int, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -172,7 +172,7 @@ def _blocks(fine: DataSet, side: int) -> DataSet:
         raise ValueError(f"{rows} x {cols} cells do not go into {side} x {side} blocks")
     blocks = fine.matrix.counts.reshape(side, rows // side, side, cols // side).sum(axis=(1, 3))
     scale = np.array([side / rows, side / cols])
-    asked = tuple(
+    coarse = tuple(
         replace(
             workload,
             boxes=workload.boxes * scale,
@@ -182,4 +182,4 @@ def _blocks(fine: DataSet, side: int) -> DataSet:
     )
     title = f"{fine.name}, in {side} x {side} blocks"
     matrix = FrequencyMatrix.from_array(blocks)
-    return DataSet(f"{fine.key} in {side}", title, title, matrix, asked)
+    return DataSet(f"{fine.key} in {side}", title, title, matrix, coarse)

@@ -41,8 +41,8 @@ def _places(bench: Bench) -> Iterator[tuple[str, float, str]]:
             yield data, epsilon, f"{data}, epsilon {epsilon:g}"
 
 
-def _errors(bench: Bench, data: str, made: Mechanism, metric: str = METRIC) -> Floats:
-    return bench.errors(data, made, "ag", metric)
+def _errors(bench: Bench, data: str, mechanism: Mechanism, metric: str = METRIC) -> Floats:
+    return bench.errors(data, mechanism, "ag", metric)
 
 
 def _side(bench: Bench, data: str) -> int:
@@ -77,8 +77,8 @@ def guideline_1(bench: Bench) -> Outcome:
         best = min(errors, key=lambda size: float(errors[size].mean()))
         total = bench.maps.of(data).matrix.total
         text = f"{what}: {np.sqrt(total * epsilon / 10):.0f} suggested, {best} best"
-        own = _errors(bench, data, UG(epsilon=epsilon))
-        cells.append(near_best(text, own, list(errors.values())))
+        suggested = _errors(bench, data, UG(epsilon=epsilon))
+        cells.append(near_best(text, suggested, list(errors.values())))
     return Outcome(
         "error of UG with Guideline 1 over that with the best size", tuple(cells), sense=0
     )
@@ -103,10 +103,10 @@ def middle_sizes(bench: Bench) -> Outcome:
     """Errors of UG and AG along the size of the queries, upside down."""
     cells = []
     for data, epsilon, what in _places(bench):
-        for made in (UG(epsilon=epsilon), AG(epsilon=epsilon)):
+        for mechanism in (UG(epsilon=epsilon), AG(epsilon=epsilon)):
             # A largest error between is a smallest inverse between.
-            inverse = [1 / bench.errors(data, made, size, METRIC) for size in AG_SIZES]
-            cells.append(hollow(f"{what}, {made.title}", range(1, 7), inverse))
+            inverse = [1 / bench.errors(data, mechanism, size, METRIC) for size in AG_SIZES]
+            cells.append(hollow(f"{what}, {mechanism.title}", range(1, 7), inverse))
     meaning = "largest error between q2 and q5 over the larger of those of q1 and q6"
     return Outcome(meaning, tuple(cells), sense=1)
 
@@ -151,7 +151,7 @@ def _privlet(bench: Bench, sides: Sequence[int]) -> Iterator[tuple[str, Floats, 
 
 def privlet_on_fine_grids(bench: Bench) -> Outcome:
     """Privlet against UG on grids of 256 and 512."""
-    cells = [smaller(*each) for each in _privlet(bench, (256, 512))]
+    cells = [smaller(*comparison) for comparison in _privlet(bench, (256, 512))]
     return Outcome("error of Privlet over that of UG on the same grid", tuple(cells))
 
 
@@ -175,9 +175,9 @@ def guideline_2(bench: Bench) -> Outcome:
         best = min(errors, key=lambda size: float(errors[size].mean()))
         total = bench.maps.of(data).matrix.total
         size = max(10, np.ceil(np.ceil(np.sqrt(total * epsilon / 10)) / 4))
-        own = _errors(bench, data, AG(epsilon=epsilon))
+        suggested = _errors(bench, data, AG(epsilon=epsilon))
         text = f"{what}: {size:.0f} suggested, {best} best"
-        cells.append(near_best(text, own, list(errors.values())))
+        cells.append(near_best(text, suggested, list(errors.values())))
     return Outcome(
         "error of AG with Guideline 2 over that with the best size", tuple(cells), sense=0
     )
@@ -193,7 +193,7 @@ def adaptive_is_less_sensitive(bench: Bench) -> Outcome:
             (_uniform(bench, data, epsilon), _suggested(bench, data, epsilon)),
         ):
             near = [error for size, error in errors.items() if 0.25 <= size / suggested <= 4]
-            worst = max(near, key=lambda each: float(each.mean()))
+            worst = max(near, key=lambda sample: float(sample.mean()))
             spreads.append(worst / lowest(near).mean())
         cells.append(smaller(what, *spreads))
     meaning = "worst over best error of AG, sizes up to 4 times off, over the same of UG"
@@ -241,7 +241,7 @@ def c2_is_flat(bench: Bench) -> Outcome:
 def large_c2_hurts(bench: Bench) -> Outcome:
     """AG with c2 5 against 10 and 15."""
     cells = [
-        smaller(f"{what}: 5 against {c}", *(_with(bench, data, eps, c2=each) for each in (5, c)))
+        smaller(f"{what}: 5 against {c}", *(_with(bench, data, eps, c2=c2) for c2 in (5, c)))
         for data, eps, what in _places(bench)
         for c in (10, 15)
     ]
@@ -269,8 +269,8 @@ def _wins(bench: Bench, metric: str) -> Outcome:
         }
         cells += [smaller(f"{what}: {name}", ours, other) for name, other in others.items()]
         newer += [
-            smaller(each.title, ours, _errors(bench, data, each, metric))
-            for each in (PrivTree(epsilon=epsilon), Mosaic(epsilon=epsilon))
+            smaller(rival.title, ours, _errors(bench, data, rival, metric))
+            for rival in (PrivTree(epsilon=epsilon), Mosaic(epsilon=epsilon))
         ]
     later = Outcome("", tuple(newer)).value
     aside = f"Against PrivTree and Mosaic, which are newer than the paper, it is {figure(later)}."

@@ -136,12 +136,14 @@ def beats_grids(bench: Bench) -> Outcome:
     cells, others = [], []
     for data, epsilon, workload in _places(bench):
         for stop in (10, 50, 100):
-            made = _htf(epsilon, stop_count=stop)
+            htf = _htf(epsilon, stop_count=stop)
             for rival in (UG(epsilon=epsilon), AG(epsilon=epsilon)):
                 what = f"{data}, epsilon {epsilon:g}, {workload}, stop {stop}, {rival.title}"
-                pair = [bench.errors(data, each, workload) for each in (made, rival)]
+                pair = [bench.errors(data, mechanism, workload) for mechanism in (htf, rival)]
                 cells.append(smaller(what, *pair))
-                pair = [bench.errors(data, each, workload, "mreRho") for each in (made, rival)]
+                pair = [
+                    bench.errors(data, mechanism, workload, "mreRho") for mechanism in (htf, rival)
+                ]
                 others.append(smaller(what, *pair))
     other = Outcome("", tuple(others))
     aside = (
@@ -168,22 +170,24 @@ def height_rule(bench: Bench) -> Outcome:
     limit = math.ceil(math.log2(matrix.counts.size))
     cells = []
     for epsilon in EPSILONS:
-        wanted = min(math.floor(math.log2(matrix.total * epsilon / 10)), limit)
+        expected = min(math.floor(math.log2(matrix.total * epsilon / 10)), limit)
         drawn = [
             _htf(epsilon).release(matrix, rng=seed).facts["height"] for seed in range(bench.seeds)
         ]
         moves = np.array(drawn) / np.mean(drawn)
-        says = 1 if 2 * drawn.count(wanted) > len(drawn) else -1
+        says = 1 if 2 * drawn.count(expected) > len(drawn) else -1
         cells.append(
-            Comparison(f"epsilon {epsilon:g}: {wanted} wanted", float(np.mean(drawn)), moves, says)
+            Comparison(
+                f"epsilon {epsilon:g}: {expected} wanted", float(np.mean(drawn)), moves, says
+            )
         )
     return Outcome("height, geometric mean over epsilon 0.1, 0.3 and 0.5", tuple(cells), sense=0)
 
 
 def _rivals(bench: Bench) -> dict[str, list[Mechanism]]:
     """The others of Fig. 7 at epsilon 0.1; trees of every height, the best one counts."""
-    single = [each(epsilon=0.1) for each in (UG, AG, Privlet, Identity, Uniform)]
-    rivals: dict[str, list[Mechanism]] = {each.title: [each] for each in single}
+    single = [kind(epsilon=0.1) for kind in (UG, AG, Privlet, Identity, Uniform)]
+    rivals: dict[str, list[Mechanism]] = {mechanism.title: [mechanism] for mechanism in single}
     rivals["kd-tree"] = _kd_trees(bench, 0.1)
     rivals["quadtree"] = _quadtrees(bench, 0.1)
     return rivals
@@ -200,8 +204,8 @@ def beats_all(bench: Bench) -> Outcome:
         best = min(others, key=lambda name: float(others[name].mean()))
         cells.append(smaller(f"{data}, against {best}", ours, others[best]))
         newer += [
-            smaller(each.title, ours, bench.errors(data, each))
-            for each in (PrivTree(epsilon=0.1), Mosaic(epsilon=0.1))
+            smaller(mechanism.title, ours, bench.errors(data, mechanism))
+            for mechanism in (PrivTree(epsilon=0.1), Mosaic(epsilon=0.1))
         ]
     later = Outcome("", tuple(newer)).value
     aside = f"Against PrivTree and Mosaic, which the paper does not have, it is {figure(later)}."
@@ -250,7 +254,7 @@ def fastest(bench: Bench) -> Outcome:
     main = bench.maps.main
     ours = bench.errors(main, _htf(0.1), metric="seconds")
     others: list[Mechanism] = [
-        each(epsilon=0.1) for each in (UG, AG, QuadTree, KDStandard, Privlet, Identity)
+        kind(epsilon=0.1) for kind in (UG, AG, QuadTree, KDStandard, Privlet, Identity)
     ]
     cells = [
         smaller(other.title, ours, bench.errors(main, other, metric="seconds")) for other in others

@@ -81,8 +81,8 @@ def _above(bench: Bench, first_axis: str) -> list[Comparison]:
             for step in range(4)
         )
         cells += [
-            between(f"{data}: height {settled + step} against {settled}", each, at, 0.9, 1.1)
-            for step, each in enumerate(above, 1)
+            between(f"{data}: height {settled + step} against {settled}", errors, at, 0.9, 1.1)
+            for step, errors in enumerate(above, 1)
         ]
     return cells
 
@@ -114,7 +114,10 @@ def theory_of_stops(bench: Bench) -> Outcome:
     """Stop count 10 and Algorithm 4's thresholds."""
     cells = []
     for data in bench.maps.cities:
-        pair = [bench.errors(data, each) for each in (_default(), _default(stop_rule="optimal"))]
+        pair = [
+            bench.errors(data, mechanism)
+            for mechanism in (_default(), _default(stop_rule="optimal"))
+        ]
         cells.append(alike(data, pair))
     return Outcome("worse over better of stop count 10 and Algorithm 4", tuple(cells), sense=0)
 

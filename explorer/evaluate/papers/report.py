@@ -113,8 +113,8 @@ class Report:
         for row in self.rows:
             if row.key == key:
                 return row
-        known = ", ".join(row.key for row in self.rows)
-        raise InputError(f"There is no claim {key!r} in this report: it has {known}.")
+        keys = ", ".join(row.key for row in self.rows)
+        raise InputError(f"There is no claim {key!r} in this report: it has {keys}.")
 
     def save(self, path: Path) -> None:
         """Write JSON."""

@@ -191,7 +191,7 @@ def hollow(what: str, settings: Sequence[float], errors: Sequence[Floats]) -> Co
 
 def lowest(errors: Sequence[Floats]) -> Floats:
     """The errors with the lowest mean."""
-    return min(errors, key=lambda each: float(each.mean()))
+    return min(errors, key=lambda sample: float(sample.mean()))
 
 
 def _side(value: float, moves: Floats, limit: float) -> int:

@@ -85,66 +85,66 @@ def runs_on(trips: AskedTrips, tasks: list[Task], store: Store | None = None) ->
     warm: set[str] = set()
     for task in tasks:
         key = task.key(trips.matrix, trips.workloads)  # type: ignore[arg-type]
-        kept = None if store is None else store.find(key)
-        if kept is None:
-            made = task.build()
-            if task.mechanism not in warm and by_law(made, trips.matrix, task.seed) is None:
+        run = None if store is None else store.find(key)
+        if run is None:
+            mechanism = task.build()
+            if task.mechanism not in warm and by_law(mechanism, trips.matrix, task.seed) is None:
                 # What is compiled at the first call is no one's time.
-                _answers(made, trips, task.seed)
+                _answers(mechanism, trips, task.seed)
                 warm.add(task.mechanism)
-            private, leaves, seconds = _answers(made, trips, task.seed)
+            private, leaves, seconds = _answers(mechanism, trips, task.seed)
             total = trips.matrix.total
             figures = {
                 name: measure(truth, answers, total)
                 for (name, truth), answers in zip(trips.truths.items(), private, strict=True)
             }
             about = (trips.key, trips.matrix.key[:12], __version__)
-            kept = Run(task, key, figures, leaves, seconds, *about)
+            run = Run(task, key, figures, leaves, seconds, *about)
             if store is not None:
-                store.add(kept)
-        yield kept
+                store.add(run)
+        yield run
 
 
-def _answers(made: Mechanism, trips: AskedTrips, seed: int) -> tuple[list[Floats], int, float]:
+def _answers(mechanism: Mechanism, trips: AskedTrips, seed: int) -> tuple[list[Floats], int, float]:
     """Answers to every workload, the leaves, and the processor time of the release."""
     matrix, boxes = trips.matrix, [workload.boxes for workload in trips.workloads]
     start = time.thread_time()
-    found = by_law(made, trips.matrix, seed)
-    if found is not None:
-        parts, epsilon = found
-        rng = np.random.default_rng([seed, 2022, int(1000 * made.epsilon)])
-        asked = np.concatenate(boxes)
+    grid = by_law(mechanism, trips.matrix, seed)
+    if grid is not None:
+        parts, epsilon = grid
+        rng = np.random.default_rng([seed, 2022, int(1000 * mechanism.epsilon)])
+        questions = np.concatenate(boxes)
         counts = matrix.cells, matrix.multiplicities
-        answers = grid_answers(*counts, matrix.shape, parts, epsilon, asked, rng)
+        answers = grid_answers(*counts, matrix.shape, parts, epsilon, questions, rng)
         seconds, leaves = time.thread_time() - start, math.prod(parts)
     else:
-        release = made.release(matrix, rng=seed)
+        release = mechanism.release(matrix, rng=seed)
         seconds, leaves = time.thread_time() - start, release.n_leaves
         answers = _asked(release, np.concatenate(boxes).astype(np.float64))
     ends = np.cumsum([len(box) for box in boxes])[:-1]
     return np.split(answers, ends), leaves, seconds
 
 
-def by_law(made: Any, matrix: TripMatrix, seed: int) -> tuple[tuple[int, ...], float] | None:
+def by_law(mechanism: Any, matrix: TripMatrix, seed: int) -> tuple[tuple[int, ...], float] | None:
     """The parts of a grid of too many to be drawn one by one, and the epsilon of each."""
-    found = parts_of(made, matrix, seed) if len(matrix.shape) > 2 else None
-    return found if found is not None and math.prod(found[0]) > LAW_ABOVE else None
+    grid = parts_of(mechanism, matrix, seed) if len(matrix.shape) > 2 else None
+    return grid if grid is not None and math.prod(grid[0]) > LAW_ABOVE else None
 
 
-def parts_of(made: Any, matrix: TripMatrix, seed: int) -> tuple[tuple[int, ...], float] | None:
+def parts_of(mechanism: Any, matrix: TripMatrix, seed: int) -> tuple[tuple[int, ...], float] | None:
     """Parts along every axis of a plain grid and the epsilon of each; None for what is no grid."""
     shape = matrix.shape
-    if isinstance(made, Identity):
-        return shape, made.epsilon
-    if not isinstance(made, TripGrid):
+    if isinstance(mechanism, Identity):
+        return shape, mechanism.epsilon
+    if not isinstance(mechanism, TripGrid):
         return None
-    units = to_units(made.epsilon)
-    first = share(units, made.total_share)
+    units = to_units(mechanism.epsilon)
+    first = share(units, mechanism.total_share)
     ids, paid = np.zeros(1, dtype=np.uint64), np.array([first])
     exact = np.array([matrix.total])
     noisy = int(PreviewNoise(seed).laplace(exact, 1, paid, ids, "total")[0])
     rest = to_epsilon(units - first)
-    return made.sides(max(noisy, 0), rest, shape)[1], rest
+    return mechanism.sides(max(noisy, 0), rest, shape)[1], rest
 
 
 def _asked(release: Release, boxes: Floats) -> Floats:

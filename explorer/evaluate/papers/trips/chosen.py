@@ -46,17 +46,19 @@ def axes_of(key: str) -> int:
     return int(second) if second.isdigit() else 2 * len(second.split(","))
 
 
-def some(bench: Bench, keys: tuple[str, ...], least: int = 2, most: int = 6) -> tuple[str, ...]:
+def some(
+    bench: Bench, keys: tuple[str, ...], min_axes: int = 2, max_axes: int = 6
+) -> tuple[str, ...]:
     """Those of the sets that are here, have so many axes, and are wanted now."""
-    wanted = [key for key in present(keys) if least <= axes_of(key) <= most]
-    return tuple(key for key in wanted if not bench.quick or key in QUICK)
+    fitting = [key for key in present(keys) if min_axes <= axes_of(key) <= max_axes]
+    return tuple(key for key in fitting if not bench.quick or key in QUICK)
 
 
 def cells(
-    bench: Bench, keys: tuple[str, ...], least: int = 2, most: int = 6
+    bench: Bench, keys: tuple[str, ...], min_axes: int = 2, max_axes: int = 6
 ) -> Iterator[tuple[str, float, str]]:
     """Set, budget, and both in words."""
-    for key in some(bench, keys, least, most):
+    for key in some(bench, keys, min_axes, max_axes):
         for epsilon in epsilons(bench):
             yield key, epsilon, f"{key}, epsilon {epsilon:g}"
 

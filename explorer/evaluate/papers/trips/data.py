@@ -55,8 +55,8 @@ def is_real(key: str) -> bool:
 
 def present(keys: tuple[str, ...]) -> tuple[str, ...]:
     """Those whose trips can be had here."""
-    known = known_files()
-    return tuple(k for k in keys if not is_real(k) or known[SOURCES[k.partition(":")[0]]].present)
+    files = known_files()
+    return tuple(k for k in keys if not is_real(k) or files[SOURCES[k.partition(":")[0]]].present)
 
 
 class TripSets:
@@ -88,9 +88,14 @@ class TripSets:
         matrix = (_real(key) if is_real(key) else self._made_up(key)).prepare()
         cells, number = matrix.cells, matrix.multiplicities
         n = QUICK_QUERIES if self.quick else TRIP_QUERIES
-        asked = tuple(trip_workload(name, matrix.shape, cells, number, n) for name in TRIP_NAMES)
-        truths = {each.name: matrix.count(each.boxes[:, 0], each.boxes[:, 1]) for each in asked}
-        return AskedTrips(key, self.title(key), matrix, asked, truths)
+        workloads = tuple(
+            trip_workload(name, matrix.shape, cells, number, n) for name in TRIP_NAMES
+        )
+        truths = {
+            workload.name: matrix.count(workload.boxes[:, 0], workload.boxes[:, 1])
+            for workload in workloads
+        }
+        return AskedTrips(key, self.title(key), matrix, workloads, truths)
 
     def _made_up(self, key: str) -> TripMatrix:
         result = synthetic.named(key, QUICK_DRAWS if self.quick else synthetic.DRAWS)
@@ -105,8 +110,8 @@ class TripSets:
 
 def _real(key: str) -> TripMatrix:
     name, places, side = key.split(":")
-    known = known_files()[SOURCES[name]]
-    if not known.present:
-        raise InputError(f"{known.file} is not here; EXPLORER_DATA names the folder it is in.")
+    trip_file = known_files()[SOURCES[name]]
+    if not trip_file.present:
+        raise InputError(f"{trip_file.file} is not here; EXPLORER_DATA names the folder it is in.")
     # Without the column of persons: here single trips are protected.
-    return known.domain(places.split(","), int(side)).count(read_trips(known.file, places))
+    return trip_file.domain(places.split(","), int(side)).count(read_trips(trip_file.file, places))

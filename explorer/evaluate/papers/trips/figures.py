@@ -53,20 +53,20 @@ def figure_4(bench: Bench) -> FigureTable:
 
 def figure_5(bench: Bench) -> FigureTable:
     """Zipf's law, random boxes, one budget."""
-    asked = [(key, FIRST, "random") for key in some(bench, ZIPFS)]
-    return _errors(bench, "Figure 5", "Zipf's law", asked)
+    conditions = [(key, FIRST, "random") for key in some(bench, ZIPFS)]
+    return _errors(bench, "Figure 5", "Zipf's law", conditions)
 
 
 def figure_7(bench: Bench) -> FigureTable:
     """Real places, without the finest grids."""
-    asked = [(k, e, w) for k in some(bench, PLACES) for e in epsilons(bench) for w in SIZES]
-    return _errors(bench, "Figure 7", "places of two axes", asked, PROPOSED)
+    conditions = [(k, e, w) for k in some(bench, PLACES) for e in epsilons(bench) for w in SIZES]
+    return _errors(bench, "Figure 7", "places of two axes", conditions, PROPOSED)
 
 
 def figure_8(bench: Bench) -> FigureTable:
     """Real trips, without the finest grids."""
-    asked = [(k, e, w) for k in some(bench, TRIPS) for e in epsilons(bench) for w in SIZES]
-    return _errors(bench, "Figure 8", "trips of four axes and more", asked, PROPOSED)
+    conditions = [(k, e, w) for k in some(bench, TRIPS) for e in epsilons(bench) for w in SIZES]
+    return _errors(bench, "Figure 8", "trips of four axes and more", conditions, PROPOSED)
 
 
 def table_3(bench: Bench) -> FigureTable:
@@ -98,27 +98,27 @@ def ask(bench: Bench) -> Outcome:
 
 def tables(bench: Bench) -> list[FigureTable]:
     """All of them; without the sets of a figure it has no rows."""
-    return [each(bench) for each in FIGURES]
+    return [figure(bench) for figure in FIGURES]
 
 
 def _errors(
     bench: Bench,
     name: str,
     what: str,
-    asked: Sequence[tuple[str, float, str]],
+    conditions: Sequence[tuple[str, float, str]],
     kinds: tuple[type[Mechanism], ...] = PAPER,
 ) -> FigureTable:
-    shown: tuple[type[Mechanism], ...] = (*kinds, Gravity)
+    columns: tuple[type[Mechanism], ...] = (*kinds, Gravity)
     rows = tuple(
         (
             key,
             f"{epsilon:g}",
             workload,
-            *(_said(bench, key, kind, epsilon, workload, "mre20") for kind in shown),
+            *(_said(bench, key, kind, epsilon, workload, "mre20") for kind in columns),
         )
-        for key, epsilon, workload in asked
+        for key, epsilon, workload in conditions
     )
-    header = ("set", "epsilon", "boxes", *(kind.title for kind in shown))
+    header = ("set", "epsilon", "boxes", *(kind.title for kind in columns))
     return FigureTable(name, f"mean relative error (smoothing 20), {what}", header, rows)
 
 
@@ -127,5 +127,5 @@ def _said(
 ) -> str:
     if axes_of(key) not in kind.dimensions:
         return "-"
-    found = errors(bench, key, kind, epsilon, workload, metric)
-    return f"{figure(float(found.mean()))} ± {figure(standard_error(found), 1)}"
+    sample = errors(bench, key, kind, epsilon, workload, metric)
+    return f"{figure(float(sample.mean()))} ± {figure(standard_error(sample), 1)}"

@@ -77,17 +77,17 @@ def _against(
     rivals: Kinds,
     workloads: Sequence[str] = ("random",),
     metric: str = "mre20",
-    least: int = 3,
-    most: int = 6,
+    min_axes: int = 3,
+    max_axes: int = 6,
 ) -> tuple[Comparison, ...]:
-    """DAF-Entropy against the best of some, on sets of ``least`` to ``most`` axes."""
+    """DAF-Entropy against the best of some, on sets of ``min_axes`` to ``max_axes`` axes."""
     return tuple(
         smaller(
             f"{what}, {workload}",
             errors(bench, key, DAFEntropy, epsilon, workload, metric),
             lowest([errors(bench, key, rival, epsilon, workload, metric) for rival in rivals]),
         )
-        for key, epsilon, what in cells(bench, sets, least, most)
+        for key, epsilon, what in cells(bench, sets, min_axes, max_axes)
         for workload in workloads
     )
 
@@ -115,7 +115,7 @@ def daf_on_trips(bench: Bench) -> Outcome:
         smaller(
             what,
             errors(bench, key, Gravity, epsilon, workload),
-            lowest([errors(bench, key, each, epsilon, workload) for each in PAPER]),
+            lowest([errors(bench, key, kind, epsilon, workload) for kind in PAPER]),
         )
         for key, epsilon, what in cells(bench, TRIPS)
         for workload in NEAR
@@ -141,14 +141,14 @@ def daf_and_mkm(bench: Bench) -> Outcome:
 def _magnitude(bench: Bench, sets: tuple[str, ...], workloads: Sequence[str]) -> Outcome:
     results = [
         below(
-            f"{what}, {workload}, {each.title}",
+            f"{what}, {workload}, {kind.title}",
             errors(bench, key, DAFEntropy, epsilon, workload),
-            errors(bench, key, each, epsilon, workload),
+            errors(bench, key, kind, epsilon, workload),
             TENTH,
         )
         for key, epsilon, what in cells(bench, sets)
         for workload in workloads
-        for each in FINEST
+        for kind in FINEST
     ]
     meaning = "error of DAF-Entropy over that of Identity or MKM, wanted 0.1 or less"
     return Outcome(meaning, tuple(results), RECALLED, sense=0)
@@ -187,16 +187,18 @@ def finest_alike(bench: Bench) -> Outcome:
 
 def entropy_wins(bench: Bench) -> Outcome:
     """DAF-Entropy against DAF-Homogeneity on everything."""
-    found = _against(bench, (*GAUSSIANS, *ZIPFS, *TRIPS), (DAFHomogeneity,), least=2)
+    comparisons = _against(bench, (*GAUSSIANS, *ZIPFS, *TRIPS), (DAFHomogeneity,), min_axes=2)
     absolute = _against(bench, TRIPS, (DAFHomogeneity,), NEAR, "mae")
     aside = f"On real trips, by absolute error, it is {_value(absolute)}."
-    return Outcome("error of DAF-Entropy over that of DAF-Homogeneity", found, aside)
+    return Outcome("error of DAF-Entropy over that of DAF-Homogeneity", comparisons, aside)
 
 
 def gain_with_axes(bench: Bench) -> Outcome:
     """Gain of DAF-Entropy over EUG and EBP, by the number of axes."""
     sets = (*GAUSSIANS, *PLACES, *TRIPS)
-    of_axes = {d: Outcome("", _against(bench, sets, GRIDS, least=d, most=d)) for d in (2, 4, 6)}
+    of_axes = {
+        d: Outcome("", _against(bench, sets, GRIDS, min_axes=d, max_axes=d)) for d in (2, 4, 6)
+    }
     steps = []
     for low, high in ((2, 4), (4, 6)):
         fewer, more = of_axes[low], of_axes[high]
@@ -212,10 +214,10 @@ def budget_helps(bench: Bench) -> Outcome:
     results = []
     budgets = list(dict.fromkeys(e for _, e, _ in cells(bench, (*GAUSSIANS, *TRIPS))))
     for key in some(bench, (*GAUSSIANS, *PLACES, *TRIPS)):
-        for each in PROPOSED:
+        for kind in PROPOSED:
             for small, large in pairwise(budgets):
-                what = f"{key}, {each.title}, epsilon {large:g} over {small:g}"
-                pair = [errors(bench, key, each, epsilon) for epsilon in (large, small)]
+                what = f"{key}, {kind.title}, epsilon {large:g} over {small:g}"
+                pair = [errors(bench, key, kind, epsilon) for epsilon in (large, small)]
                 results.append(smaller(what, *pair))
     return Outcome("error with the larger budget over that with the smaller", tuple(results))
 
@@ -233,9 +235,9 @@ def larger_boxes_anywhere(bench: Bench) -> Outcome:
 def _by_size(bench: Bench, large: str, small: str) -> Outcome:
     results = []
     for key, epsilon, what in cells(bench, (*PLACES, *TRIPS)):
-        for each in PROPOSED:
-            pair = [errors(bench, key, each, epsilon, workload) for workload in (large, small)]
-            results.append(smaller(f"{what}, {each.title}", *pair))
+        for kind in PROPOSED:
+            pair = [errors(bench, key, kind, epsilon, workload) for workload in (large, small)]
+            results.append(smaller(f"{what}, {kind.title}", *pair))
     return Outcome(f"error on {large} over that on {small}", tuple(results))
 
 
@@ -248,11 +250,11 @@ def skew_hurts(bench: Bench) -> Outcome:
     ]
     results = [
         smaller(
-            f"{less} over {more}, {each.title}",
-            *(errors(bench, key, each, FIRST) for key in (less, more)),
+            f"{less} over {more}, {kind.title}",
+            *(errors(bench, key, kind, FIRST) for key in (less, more)),
         )
         for less, more in pairs
-        for each in PROPOSED
+        for kind in PROPOSED
     ]
     return Outcome("error with exponent 1.5 over that with 2.5", tuple(results))
 
@@ -260,10 +262,10 @@ def skew_hurts(bench: Bench) -> Outcome:
 def eug_is_poor(bench: Bench) -> Outcome:
     """EUG against the other three on real places."""
     results = [
-        _pair(bench, f"{what}: {each.title}", key, each, EUG, epsilon)
+        _pair(bench, f"{what}: {kind.title}", key, kind, EUG, epsilon)
         for key, epsilon, what in cells(bench, PLACES)
-        for each in PROPOSED
-        if each is not EUG
+        for kind in PROPOSED
+        if kind is not EUG
     ]
     return Outcome("error of EBP, DAF-Entropy or DAF-Homogeneity over that of EUG", tuple(results))
 
@@ -284,5 +286,5 @@ def _seconds(bench: Bench, key: str, *kinds: type[Mechanism]) -> list[Floats]:
     return [errors(bench, key, kind, FIRST, metric="seconds") for kind in kinds]
 
 
-def _value(found: Sequence[Comparison]) -> str:
-    return figure(Outcome("", tuple(found)).value) if found else "unknown"
+def _value(comparisons: Sequence[Comparison]) -> str:
+    return figure(Outcome("", tuple(comparisons)).value) if comparisons else "unknown"

@@ -47,8 +47,8 @@ def grid_answers(
     sides, numbers = np.array(shape), np.array(parts)
     of_cell = ((cells + 1) * numbers - 1) // sides
     start = np.cumsum([0, *numbers[:-1]])
-    held = _held(np.hstack(covers), of_cell + start, multiplicities.astype(np.float64))
-    return held + _noise([_groups(cover) for cover in covers], np.exp(-epsilon), rng)
+    records = _held(np.hstack(covers), of_cell + start, multiplicities.astype(np.float64))
+    return records + _noise([_groups(cover) for cover in covers], np.exp(-epsilon), rng)
 
 
 def _cover(ends: Floats, side: int, number: int) -> Floats:
@@ -76,10 +76,10 @@ def _noise(groups: list[list[tuple[Floats, Floats]]], q: float, rng: np.random.G
     """Sum over all groups of weight times (NB(n) - NB(n))."""
     result = np.zeros(len(groups[0][0][0]))
     for chosen in itertools.product(*groups):
-        number = np.prod([each for each, _ in chosen], axis=0)
+        number = np.prod([multiplicity for multiplicity, _ in chosen], axis=0)
         there = np.flatnonzero(number)
         if len(there):
-            weight = np.prod([each for _, each in chosen], axis=0)[there]
+            weight = np.prod([factor for _, factor in chosen], axis=0)[there]
             plus, minus = (rng.negative_binomial(number[there], 1 - q) for _ in range(2))
             result[there] += weight * (plus - minus)
     return result
@@ -94,11 +94,11 @@ def _held(cover, column, number):  # type: ignore[no-untyped-def]
     result = np.zeros(len(cover))
     for box in range(len(cover)):
         start, stop = 0, len(column)
-        held = np.flatnonzero(cover[box, : column[-1, 0] + 1]) if len(column) else column[:, 0]
-        if len(held) == 0:
+        inside = np.flatnonzero(cover[box, : column[-1, 0] + 1]) if len(column) else column[:, 0]
+        if len(inside) == 0:
             continue
-        start = np.searchsorted(column[:, 0], held[0])
-        stop = np.searchsorted(column[:, 0], held[-1], side="right")
+        start = np.searchsorted(column[:, 0], inside[0])
+        stop = np.searchsorted(column[:, 0], inside[-1], side="right")
         for cell in range(start, stop):
             weight = number[cell]
             for axis in range(column.shape[1]):

@@ -117,7 +117,7 @@ def compare(
     """
     rows = _read(path, keys)
     bench = TripBench(seeds=seeds)
-    wanted = [
+    selected = [
         (key, name, float(epsilon), figures)
         for key in keys
         for label, figures in rows[key]["runs"].items()
@@ -129,14 +129,14 @@ def compare(
         return bench.errors(key, MADE[name](epsilon), workload, metric)
 
     def ask(_: Bench) -> Outcome:
-        for key, name, epsilon, _figures in wanted:
+        for key, name, epsilon, _figures in selected:
             measured(key, name, epsilon, "random", "mae")
         return Outcome("", ())
 
     bench.plan([ask])
     bench.run(jobs, folder, progress)
     result = []
-    for key, name, epsilon, figures in wanted:
+    for key, name, epsilon, figures in selected:
         for workload in rows[key]["truth"]:
             for at, metric in enumerate(METRICS):
                 ours = measured(key, name, epsilon, workload, metric)
@@ -150,14 +150,14 @@ def compare(
 
 def lines(pairs: Sequence[Pair]) -> tuple[list[str], list[list[str]]]:
     """Header and rows of a table: ours / reference by set, mechanism and epsilon; ! beyond."""
-    found: dict[tuple[str, str, float], dict[tuple[str, str], Pair]] = {}
+    by_row: dict[tuple[str, str, float], dict[tuple[str, str], Pair]] = {}
     for pair in pairs:
-        row = found.setdefault((pair.data, pair.mechanism, pair.epsilon), {})
+        row = by_row.setdefault((pair.data, pair.mechanism, pair.epsilon), {})
         row[pair.workload, pair.metric] = pair
     header = ["set", "mechanism", "epsilon", *(f"{w} {m}" for w, m in SHOWN), "within"]
     rows = [
-        [data, name, f"{epsilon:g}", *(_shown(row.get(each)) for each in SHOWN), _within(row)]
-        for (data, name, epsilon), row in found.items()
+        [data, name, f"{epsilon:g}", *(_shown(row.get(column)) for column in SHOWN), _within(row)]
+        for (data, name, epsilon), row in by_row.items()
     ]
     return header, rows
 
@@ -166,10 +166,13 @@ def summary(pairs: Sequence[Pair]) -> tuple[list[str], list[list[str]]]:
     """Header and rows: of each mechanism how many pairs agree, how many are no worse, the mean."""
     rows = []
     for name in dict.fromkeys(pair.mechanism for pair in pairs):
-        own = [pair for pair in pairs if pair.mechanism == name]
-        ratio = float(np.exp(np.mean([np.log(pair.ours / pair.theirs) for pair in own])))
-        within, no_worse = sum(p.within for p in own), sum(p.no_worse for p in own)
-        rows.append([name, f"{len(own)}", f"{within}", f"{no_worse}", f"{ratio:.3f}"])
+        of_mechanism = [pair for pair in pairs if pair.mechanism == name]
+        ratio = float(np.exp(np.mean([np.log(pair.ours / pair.theirs) for pair in of_mechanism])))
+        within, no_worse = (
+            sum(p.within for p in of_mechanism),
+            sum(p.no_worse for p in of_mechanism),
+        )
+        rows.append([name, f"{len(of_mechanism)}", f"{within}", f"{no_worse}", f"{ratio:.3f}"])
     return ["mechanism", "pairs", "within", "no worse", "ours / reference"], rows
 
 

@@ -85,10 +85,10 @@ class Case:
 
     def describe(self, change: Ints) -> str:
         """A pair in one sentence."""
-        told = ", ".join(f"{name}={value!r}" for name, value in self.settings.items())
+        settings = ", ".join(f"{name}={value!r}" for name, value in self.settings.items())
         return (
-            f"{told}; {len(self.atoms):,} records in {len(self.windows.areas)} areas, records in "
-            f"(area, cell) {change.tolist()} more; contribution bound {self.bound}, outcomes "
+            f"{settings}; {len(self.atoms):,} records in {len(self.windows.areas)} areas, records "
+            f"in (area, cell) {change.tolist()} more; contribution bound {self.bound}, outcomes "
             f"{self.style} {self.seed}"
         )
 
@@ -136,12 +136,12 @@ def _land(countries: int, side: int, rng: np.random.Generator) -> Windows:
     """A strip of areas of so many cells a side, some of them only children."""
     import geopandas
 
-    most, paths = 2 if side > 4 else 4, []
+    upper, paths = 2 if side > 4 else 4, []
     for country in range(countries):
-        for region in range(rng.integers(1, most)):
+        for region in range(rng.integers(1, upper)):
             paths += [
                 (f"c{country}", f"r{country}{region}", f"d{country}{region}{district}")
-                for district in range(rng.integers(1, most))
+                for district in range(rng.integers(1, upper))
             ]
     shapes = [shapely.box(_KILOMETRE * i, 0, _KILOMETRE * (i + 1), 1000) for i in range(len(paths))]
     frame = geopandas.GeoDataFrame(paths, columns=_LEVELS, geometry=shapes, crs=_CRS)
@@ -166,13 +166,13 @@ def replay_cases(numbers: Iterable[int], seed: int = 0) -> Finding:
     numbers : which cases; every one has `NEIGHBOURS` pairs
     seed : names the cases: the same seed and number are the same case
     """
-    begin, found = time.perf_counter(), Finding(Country.key)
+    begin, finding = time.perf_counter(), Finding(Country.key)
     for number in numbers:
         case = draw_case(Seeded(f"{seed}/{Country.key}/{number}"), number)
-        found += try_case(case, number % FILES_EVERY == FILES_EVERY // 2)
-        if found.fault is not None:
+        finding += try_case(case, number % FILES_EVERY == FILES_EVERY // 2)
+        if finding.fault is not None:
             break
-    return replace(found, seconds=time.perf_counter() - begin)
+    return replace(finding, seconds=time.perf_counter() - begin)
 
 
 def try_case(case: Case, files: bool = False) -> Finding:
@@ -183,19 +183,20 @@ def try_case(case: Case, files: bool = False) -> Finding:
     files : whether files are compared
     """
     units, largest, tried, strange = budget(case.settings["epsilon"]), 0.0, 0, 0
-    made, change, fault, call = Told(Country(**case.settings), case.grade), case.atoms[:0], None, 0
-    publish = front_door(made)
+    recorder = Told(Country(**case.settings), case.grade)
+    change, fault, call = case.atoms[:0], None, 0
+    publish = front_door(recorder)
     try:
         # OpenDP's draws have no names: those of several stages are taken together.
         run = Recording.of(publish, case.counts(), case.source, named=not case.grade)
         call = run.longest
-        if case.grade and [paid for paid, *_ in made.booked] != [units]:
-            raise Breach(f"{made.booked} is booked for {units} units")
+        if case.grade and [paid for paid, *_ in recorder.booked] != [units]:
+            raise Breach(f"{recorder.booked} is booked for {units} units")
         _check_books(run.published, units)
         # What areas compute of themselves and keep is public: once it is there it stays the same.
         for _round in range(2):
             again, _ = run.again(case.counts(), neighbours=False)
-            seen = surface(again, files, (*made.told, *made.booked))
+            observed = surface(again, files, (*recorder.told, *recorder.booked))
         for tried, change in enumerate(case.changes, 1):  # noqa: B007  told when it fails
             loss = run.replay(case.counts(change))
             largest = max(largest, loss.epsilon * PER_EPSILON / units)
@@ -206,7 +207,9 @@ def try_case(case: Case, files: bool = False) -> Finding:
         for stranger in (case.atoms[:0], others):
             strange += 1
             published, _ = run.again(case.of(stranger), neighbours=False)
-            where = difference(seen, surface(published, files, (*made.told, *made.booked)))
+            where = difference(
+                observed, surface(published, files, (*recorder.told, *recorder.booked))
+            )
             if where is not None:
                 raise Breach(f"given the same outcomes, {where} differs")
     except Breach as breach:

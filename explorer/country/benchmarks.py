@@ -61,9 +61,14 @@ def benchmark(counts: AreaCounts, number: int) -> AreaCounts:
     cell, records = counts.by_cell
     here = owner.ravel()[cell]
     # Cells of records are land wherever shares say so; a record on none is lost with its leaf.
-    kept = here >= 0
+    covered = here >= 0
     return AreaCounts(
-        windows, here[kept], cell[kept], records[kept], counts.contribution_bound, counts.unit
+        windows,
+        here[covered],
+        cell[covered],
+        records[covered],
+        counts.contribution_bound,
+        counts.unit,
     )
 
 
@@ -109,9 +114,9 @@ def by_cells(release: CountryRelease, windows: Windows) -> Floats:
             slice(window.row * k, (window.row + rows) * k),
             slice(window.col * k, (window.col + cols) * k),
         )
-        here, own = density[where], land[where]
+        here, cell_land = density[where], land[where]
         part = part[: here.shape[0], : here.shape[1]]
-        share = np.divide(part, own, np.zeros_like(own), where=own > 0)
+        share = np.divide(part, cell_land, np.zeros_like(cell_land), where=cell_land > 0)
         result[area] = (here * np.minimum(share, 1.0)).sum()
     return result
 

@@ -79,8 +79,8 @@ def of_levels(people: People, shares: Floats) -> Floats:
     upto = np.cumsum(shares)[people.level]
     # At the whole nothing was spent before.
     before = np.where(people.parent < 0, 0.0, upto[people.parent])
-    taken = np.minimum((upto - before) / np.maximum(1.0 - before, 1e-300), 1.0)
-    return np.where(people.is_leaf, 1.0, taken)
+    parts = np.minimum((upto - before) / np.maximum(1.0 - before, 1e-300), 1.0)
+    return np.where(people.is_leaf, 1.0, parts)
 
 
 def per_node(people: People, weights: Floats) -> Floats:
@@ -94,29 +94,29 @@ def per_node(people: People, weights: Floats) -> Floats:
     weights : (t,) above 0
     """
     below = np.zeros(len(people))
-    taken = np.ones(len(people))
+    parts = np.ones(len(people))
     for v in range(len(people) - 1, -1, -1):
-        own, rest = np.cbrt(weights[v]), np.cbrt(below[v])
-        taken[v] = own / (own + rest)
+        root, rest = np.cbrt(weights[v]), np.cbrt(below[v])
+        parts[v] = root / (root + rest)
         if v > 0:
-            below[people.parent[v]] += (own + rest) ** 3
-    return taken
+            below[people.parent[v]] += (root + rest) ** 3
+    return parts
 
 
 def spread(people: People, fractions: ArrayLike) -> Floats:
     """Parts for one fraction of what is left a level, (levels + 1,); leaves take all."""
-    taken = np.asarray(fractions, dtype=np.float64)[people.level]
-    return np.where(people.is_leaf, 1.0, taken)
+    parts = np.asarray(fractions, dtype=np.float64)[people.level]
+    return np.where(people.is_leaf, 1.0, parts)
 
 
-def squared_error(people: People, taken: Floats, consistent: bool = True) -> float:
+def squared_error(people: People, parts: Floats, consistent: bool = True) -> float:
     """Sum over all areas of variance / 2 at epsilon 1, after least squares or as drawn.
 
     The noise is taken as continuous: variance 2 / e^2. Areas that are the same people count once
     each.
     """
     e = np.empty(len(people))
-    _pay(people.parent, taken, e)
+    _pay(people.parent, parts, e)
     if not consistent:
         return float(np.sum(people.chain / e**2)) if np.all(e > 0) else np.inf
     final = Family(people.parent, e**2 / 2).final
@@ -140,13 +140,13 @@ def after_least_squares(people: People) -> Floats:
     inner = np.unique(people.level[~people.is_leaf])
     best, least = np.zeros(people.levels + 1), np.inf
     for start in (0.0, 0.1):
-        found = np.zeros(people.levels + 1)
-        found[inner] = start
-        before, now = np.inf, squared_error(people, spread(people, found))
+        fractions = np.zeros(people.levels + 1)
+        fractions[inner] = start
+        before, now = np.inf, squared_error(people, spread(people, fractions))
         while before - now > 1e-7 * now:
             before = now
             for level in inner[::-1]:
-                trial = found.copy()
+                trial = fractions.copy()
 
                 def error(part: float, trial: Floats = trial, level: int = int(level)) -> float:
                     trial[level] = part
@@ -155,14 +155,14 @@ def after_least_squares(people: People) -> Floats:
                 coarse = min(_STEPS, key=error)
                 near = (max(coarse - 0.15, 0.0), coarse + 0.15)
                 fine = minimize_scalar(error, bounds=near, method="bounded").x
-                found[level] = min((0.0, coarse, float(fine), found[level]), key=error)
-            now = squared_error(people, spread(people, found))
+                fractions[level] = min((0.0, coarse, float(fine), fractions[level]), key=error)
+            now = squared_error(people, spread(people, fractions))
         if now < least:
-            best, least = found, now
+            best, least = fractions, now
     return best
 
 
-def units_on_paths(people: People, taken: Floats, units: int) -> tuple[Ints, Ints]:
+def units_on_paths(people: People, parts: Floats, units: int) -> tuple[Ints, Ints]:
     """What every node pays, and what its path has left when its turn comes, in whole units, (t,).
 
     Leaves take all that is left, so that every path adds up to `units` exactly.
@@ -171,15 +171,15 @@ def units_on_paths(people: People, taken: Floats, units: int) -> tuple[Ints, Int
     for v in range(len(people)):
         p = people.parent[v]
         left[v] = units if p < 0 else left[p] - paid[p]
-        paid[v] = left[v] if people.is_leaf[v] else share(int(left[v]), float(taken[v]))
+        paid[v] = left[v] if people.is_leaf[v] else share(int(left[v]), float(parts[v]))
     return paid, left
 
 
 @njit(cache=True, nogil=True)
-def _pay(parent, taken, paid):  # type: ignore[no-untyped-def]
+def _pay(parent, parts, paid):  # type: ignore[no-untyped-def]
     """What every node pays of one epsilon, into `paid` (t,)."""
     left = np.ones(len(parent))
     for v in range(len(parent)):
         if v > 0:
             left[v] = left[parent[v]] - paid[parent[v]]
-        paid[v] = left[v] * taken[v]
+        paid[v] = left[v] * parts[v]

@@ -217,10 +217,10 @@ class Country(Mechanism):
         if not isinstance(counts, AreaCounts):
             raise InputError("Country takes counts of areas: make them with areas.count(points).")
         source = noise_source(rng)
-        told = teller(progress, self.title, ledger is not None and is_release_grade(source))
+        report = teller(progress, self.title, ledger is not None and is_release_grade(source))
         if is_release_grade(source):
             check_noise(counts.contribution_bound, self.epsilon)
-        curator = ForestCurator(counts, to_units(self.epsilon), source, told)
+        curator = ForestCurator(counts, to_units(self.epsilon), source, report)
         if ledger is not None and is_release_grade(source):
             if self.inside != NO_MAPS:
                 self._map_at(self.epsilon).warm_up()
@@ -234,13 +234,13 @@ class Country(Mechanism):
 
     def _drawn(self, curator: ForestCurator, counts: AreaCounts) -> CountryRelease:
         windows = counts.windows
-        taken = self.parts_of(windows.people, np.bincount(counts.areas.level))
+        parts = self.parts_of(windows.people, np.bincount(counts.areas.level))
         if self.inside != NO_MAPS:
             # The poorest map; where a threshold starts some above, they have more.
-            left = budgets.units_on_paths(windows.people, taken, curator.units)[1]
+            left = budgets.units_on_paths(windows.people, parts, curator.units)[1]
             least = int(left[windows.people.is_leaf].min())
             self._map_at(to_epsilon(least - share(least, self.own_share)))
-        starts, nodes = self._count_levels(curator, windows.people, taken)
+        starts, nodes = self._count_levels(curator, windows.people, parts)
         of = [windows.of(windows.members(node)) for node in nodes[starts.ids]]
         maps: tuple[AreaMap | None, ...] = (None,) * len(starts)
         if self.inside != NO_MAPS:
@@ -277,7 +277,7 @@ class Country(Mechanism):
         return replace(release, ledger=by_stage(spent, curator.ledger))
 
     def _count_levels(
-        self, curator: ForestCurator, people: People, taken: np.ndarray
+        self, curator: ForestCurator, people: People, parts: np.ndarray
     ) -> tuple[Regions, Ints]:
         """Draw the counts of areas from the whole downwards.
 
@@ -291,7 +291,7 @@ class Country(Mechanism):
         while len(here):
             left = curator.remaining(here)
             leaf = people.is_leaf[nodes]
-            part = np.where(leaf, 1.0 if self.inside == NO_MAPS else self.own_share, taken[nodes])
+            part = np.where(leaf, 1.0 if self.inside == NO_MAPS else self.own_share, parts[nodes])
             paid = np.array([share(int(r), float(f)) for r, f in zip(left, part, strict=True)])
             noisy = np.full(len(nodes), np.inf)
             if np.any(paid > 0):
@@ -321,18 +321,18 @@ class Country(Mechanism):
         ----------
         levels : number of areas of each level
         """
-        taken = budgets.parts(people, self.budgets, levels)
+        parts = budgets.parts(people, self.budgets, levels)
         if self.budgets == "least squares" and self.inside != NO_MAPS:
-            taken = np.where(people.is_leaf, 1.0, UPPER_WITH_MAPS * taken)
-        return taken
+            parts = np.where(people.is_leaf, 1.0, UPPER_WITH_MAPS * parts)
+        return parts
 
     def _inner_plan(self) -> Callable[[Curator], Estimate]:
-        made: dict[int, Mechanism] = {}
+        mechanisms: dict[int, Mechanism] = {}
 
         def plan(curator: Curator) -> Estimate:
-            if curator.units not in made:
-                made[curator.units] = self._map_at(to_epsilon(curator.units))
-            return made[curator.units].plan(curator)
+            if curator.units not in mechanisms:
+                mechanisms[curator.units] = self._map_at(to_epsilon(curator.units))
+            return mechanisms[curator.units].plan(curator)
 
         return plan
 
@@ -350,14 +350,14 @@ class Country(Mechanism):
 
 def with_totals(record: Transcript, ids: Ints, maps: tuple[AreaMap | None, ...]) -> Transcript:
     """The transcript of areas with what maps say of them as one more measurement each."""
-    drawn = [(at, each) for at, each in zip(ids, maps, strict=True) if each is not None]
+    drawn = [(at, area_map) for at, area_map in zip(ids, maps, strict=True) if area_map is not None]
     if not drawn:
         return record
     totals = Measurement(
         MAPS,
         np.array([at for at, _ in drawn]),
-        np.array([each.total for _, each in drawn]),
-        np.array([each.variance for _, each in drawn]),
+        np.array([area_map.total for _, area_map in drawn]),
+        np.array([area_map.variance for _, area_map in drawn]),
     )
     nothing = np.zeros((len(record), 1), dtype=np.int64)
     return replace(

@@ -49,8 +49,8 @@ def outlook(country: Country, windows: Windows, where: Any, contribution_bound: 
     contribution_bound : records of a user in the whole country
     """
     people = windows.people
-    taken = country.parts_of(people, np.bincount(windows.areas.level))
-    paid, left = budgets.units_on_paths(people, taken, to_units(country.epsilon))
+    parts = country.parts_of(people, np.bincount(windows.areas.level))
+    paid, left = budgets.units_on_paths(people, parts, to_units(country.epsilon))
     if country.inside != NO_MAPS:
         for leaf in np.flatnonzero(people.is_leaf):
             paid[leaf] = share(int(left[leaf]), country.own_share)
@@ -58,12 +58,12 @@ def outlook(country: Country, windows: Windows, where: Any, contribution_bound: 
     precision = np.zeros(len(people))
     precision[drawn] = 1 / laplace_variance(paid[drawn], contribution_bound)
     family = Family(people.parent, precision)
-    asked = asked_of(where, windows)
-    weights = np.zeros((len(asked), len(people)))
-    whole, cut = np.zeros((2, len(asked)), dtype=np.int64)
+    shapes = asked_of(where, windows)
+    weights = np.zeros((len(shapes), len(people)))
+    whole, cut = np.zeros((2, len(shapes)), dtype=np.int64)
     for area, leaf in zip(windows.row, people.row, strict=True):
         window = windows.of([int(area)])
-        inside, _, part = fractions(windows, window, None, window.land, asked)
+        inside, _, part = fractions(windows, window, None, window.land, shapes)
         weights[:, leaf] = np.where(inside, 1.0, part[:, 0])
         whole += inside
         cut += ~inside & (part[:, 0] > 0)

@@ -121,14 +121,14 @@ class CountryBench:
     def counts_alone(self, epsilon: float, budgets: str, consistency: str) -> Floats:
         """Sum of squared errors over all areas, seed by seed, all of epsilon on their counts."""
         plan = Country(epsilon=epsilon, inside=NO_MAPS, budgets=budgets, consistency=consistency)
-        truth, found = self.land.counts.by_node, []
+        truth, errors = self.land.counts.by_node, []
         for seed in range(DRAWS * self.seeds):
             release = plan.release(self.land.counts, rng=seed)
             people = release.windows.people
             error = release.tree.value - truth[people.top[release.node]]
             # An only child is the same people once more.
-            found.append(float(np.sum(people.chain[release.node] * error**2)))
-        return np.array(found).reshape(-1, DRAWS).mean(axis=1)
+            errors.append(float(np.sum(people.chain[release.node] * error**2)))
+        return np.array(errors).reshape(-1, DRAWS).mean(axis=1)
 
     def _areas_of_plan(
         self, epsilon: float, inside: str, threshold: float, budgets: str = "Eq. 38"
@@ -143,11 +143,11 @@ class CountryBench:
             consistency="drawn",
         )
         counts = self.land.counts
-        truth, found = counts.by_area, []
+        truth, errors = counts.by_area, []
         for seed in range(self.seeds):
             value = plan.release(counts, rng=seed).answer(counts.areas).value
-            found.append(mre(truth, value, SMOOTHING))
-        return np.array(found)
+            errors.append(mre(truth, value, SMOOTHING))
+        return np.array(errors)
 
     def _areas_of_benchmark(self, epsilon: float, inside: str, number: int) -> Floats:
         """The same of a benchmark, whose areas are answered from cells."""
@@ -163,10 +163,13 @@ class CountryBench:
         """Mean relative error of the random rectangles of a city, seed by seed."""
         matrix = self.city(city)
         boxes = workload("random", matrix.grid.shape).boxes
-        asked = boxes[:, :, ::-1].reshape(-1, 4)
-        truth = exact(matrix, asked)
-        made = {"htf": HTF, "mosaic": Mosaic}[inside](epsilon=epsilon)
-        values = (made.release(matrix, rng=seed).answer(asked).value for seed in range(self.seeds))
+        rectangles = boxes[:, :, ::-1].reshape(-1, 4)
+        truth = exact(matrix, rectangles)
+        mechanism = {"htf": HTF, "mosaic": Mosaic}[inside](epsilon=epsilon)
+        values = (
+            mechanism.release(matrix, rng=seed).answer(rectangles).value
+            for seed in range(self.seeds)
+        )
         return np.array([mre(truth, value, SMOOTHING) for value in values])
 
     def _city(self, name: str) -> FrequencyMatrix:
@@ -181,11 +184,11 @@ class CountryBench:
 def find(quick: bool = False) -> Land:
     """Great Britain's accidents by district if the files are here, else the made-up nation."""
     cell = 2_000.0 if quick else 500.0
-    known = countries().get(GREAT_BRITAIN)
-    if known is None:
+    accidents = countries().get(GREAT_BRITAIN)
+    if accidents is None:
         return made_up(140_000 if quick else 1_000_000, cell)
-    areas, points = known.areas(), known.points()
-    title = f"{known.title}, {len(areas):,} districts"
+    areas, points = accidents.areas(), accidents.points()
+    title = f"{accidents.title}, {len(areas):,} districts"
     return Land(title, areas.count(points, cell), points, CITIES)
 
 
@@ -280,8 +283,8 @@ _ERRATUM_C = "Without, maps begin in the lowest areas; what is left on the path 
 
 
 def _claim(key: str, where: str, sentence: str, judge: Callable[[CountryBench], Outcome]) -> Claim:
-    made: Any = judge
-    return Claim(key, "htf-2022", where, sentence, made)
+    untyped: Any = judge
+    return Claim(key, "htf-2022", where, sentence, untyped)
 
 
 CLAIMS = (

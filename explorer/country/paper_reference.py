@@ -78,9 +78,9 @@ def compare(
             "The reference is about Great Britain in full; bring gb_districts.parquet and "
             "gb_road_accidents.parquet, and leave out --quick."
         )
-    asked = _asked(*_read(folder), bench)
+    measurements = _asked(*_read(folder), bench)
     pairs = []
-    for done, (what, measure, (mean, error)) in enumerate(asked, 1):
+    for done, (what, measure, (mean, error)) in enumerate(measurements, 1):
         ours = measure()
         pairs.append(
             Pair(
@@ -92,7 +92,7 @@ def compare(
             )
         )
         if progress is not None:
-            progress(done / len(asked))
+            progress(done / len(measurements))
     return pairs
 
 
@@ -147,8 +147,8 @@ def _asked(static: Any, releases: Any, cities: Any, bench: CountryBench) -> list
     keys = {title: key for key, title in _TITLES.items()}
     for row in cities:
         city, total = str(row["area"]).removeprefix("accidents "), row["total"]
-        known = row["mechanism"] in keys and total in bench.totals
-        if city not in bench.cities or not known:
+        measured = row["mechanism"] in keys and total in bench.totals
+        if city not in bench.cities or not measured:
             continue
         for structure, share in _FIG_9.items():
             measure = _later(bench.squares_of, city, keys[row["mechanism"]], share * total)
@@ -158,6 +158,6 @@ def _asked(static: Any, releases: Any, cities: Any, bench: CountryBench) -> list
 
 
 def _later(
-    measure: Callable[..., NDArray[np.float64]], *given: Any
+    measure: Callable[..., NDArray[np.float64]], *arguments: Any
 ) -> Callable[[], NDArray[np.float64]]:
-    return lambda: measure(*given)
+    return lambda: measure(*arguments)

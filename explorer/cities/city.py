@@ -84,8 +84,8 @@ class City:
             One number counts the cells of the longer side, and cells are squares.
         """
         if self.file is not None and self.is_matrix:
-            own = as_shape(_open_matrix(self.file).shape)
-            return Grid.cells(own if shape is None else shape, name=self.title)
+            finest = as_shape(_open_matrix(self.file).shape)
+            return Grid.cells(finest if shape is None else shape, name=self.title)
         return declared_grid(self.extent, self.cells if shape is None else shape, self.title)
 
     def load(

@@ -96,9 +96,9 @@ class _Raster(NamedTuple):
 def _raster() -> _Raster:
     # Kept, as `tests/cities/raster.py` makes it: that takes longer than all the people, and a last
     # bit of exp on another machine would move somebody.
-    with np.load(_KEPT) as kept:
-        sums = np.cumsum(kept["people"], dtype=np.float64)
-        return _Raster(sums, kept["district"], kept["near_blocked"], kept["streets"])
+    with np.load(_KEPT) as archive:
+        sums = np.cumsum(archive["people"], dtype=np.float64)
+        return _Raster(sums, archive["district"], archive["near_blocked"], archive["streets"])
 
 
 def _streets(n: int, rng: np.random.Generator) -> tuple[Floats, Floats]:

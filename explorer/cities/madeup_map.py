@@ -32,8 +32,8 @@ _PARKS = (("Queen's Wood", 4.95, 3.2), ("Airport", *madeup_plan.AIRFIELD[:2]))
 def base_map() -> BaseMap:
     """Return it in metres of the city's grid."""
     lines, kinds = [], []
-    for kind, found in (("water", _shores()), ("park", _parks()), ("road", _roads())):
-        for line in found:
+    for kind, pieces in (("water", _shores()), ("park", _parks()), ("road", _roads())):
+        for line in pieces:
             lines.append(shapely.LineString(line * 1000))
             kinds.append(kind)
     named = [
@@ -113,11 +113,11 @@ def _turned(at: Floats, angle: float) -> Floats:
     return at @ np.array([(np.cos(turn), np.sin(turn)), (-np.sin(turn), np.cos(turn))])
 
 
-def _split(line: Floats, kept: NDArray[np.bool_]) -> list[Floats]:
+def _split(line: Floats, inside: NDArray[np.bool_]) -> list[Floats]:
     """The pieces of a line whose corners are all kept."""
-    ends = np.flatnonzero(np.diff(kept.astype(int))) + 1
+    ends = np.flatnonzero(np.diff(inside.astype(int))) + 1
     return [
         piece
-        for piece, there in zip(np.split(line, ends), np.split(kept, ends), strict=True)
+        for piece, there in zip(np.split(line, ends), np.split(inside, ends), strict=True)
         if there[0] and len(piece) > 1
     ]

@@ -59,19 +59,19 @@ def made_up_trips(
     >>> trips.places, len(trips)
     (('o', 'd'), 1000)
     """
-    wanted = tuple(part.strip() for part in places.split(",")) if isinstance(places, str) else None
-    wanted = wanted or tuple(places)
-    if not wanted or not set(wanted) <= set(PLACES) or len(set(wanted)) < len(wanted):
-        raise InputError(f"The places are {wanted!r}; give some of o, s1 and d, each once.")
+    chosen = tuple(part.strip() for part in places.split(",")) if isinstance(places, str) else None
+    chosen = chosen or tuple(places)
+    if not chosen or not set(chosen) <= set(PLACES) or len(set(chosen)) < len(chosen):
+        raise InputError(f"The places are {chosen!r}; give some of o, s1 and d, each once.")
     if n < 0:
         raise InputError(f"The number of trips is {n!r}; give a whole number of 0 or more.")
     trips = _made(n, seed)
-    at = [PLACES.index(each) for each in wanted]
+    at = [PLACES.index(place) for place in chosen]
     return replace(
         trips,
         x=tuple(trips.x[i] for i in at),
         y=tuple(trips.y[i] for i in at),
-        places=wanted,
+        places=chosen,
     )
 
 

@@ -138,15 +138,15 @@ def _districts(coast: shapely.Polygon, seeds: Floats) -> NDArray[np.object_]:
     """What is nearest to each seed, cut at the coast, with borders that wind."""
     if len(seeds) == 1:
         return np.array([_wound(coast)], dtype=object)
-    found = shapely.get_parts(
+    voronoi = shapely.get_parts(
         shapely.voronoi_polygons(shapely.MultiPoint(seeds), extend_to=coast.envelope)
     )
-    owner = shapely.STRtree(found).query(shapely.points(seeds), predicate="within")
+    owner = shapely.STRtree(voronoi).query(shapely.points(seeds), predicate="within")
     cells = np.empty(len(seeds), dtype=object)
-    cells[owner[0]] = found[owner[1]]
+    cells[owner[0]] = voronoi[owner[1]]
     # Corners every 2 km before the cut: both sides of a border get the same ones.
     cut = shapely.intersection(shapely.segmentize(cells, 2.0), coast)
-    return np.array([_wound(each) for each in cut], dtype=object)
+    return np.array([_wound(polygon) for polygon in cut], dtype=object)
 
 
 def _wound(shape: shapely.Geometry) -> shapely.Geometry:

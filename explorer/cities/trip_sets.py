@@ -93,10 +93,10 @@ class TripSet:
         """
         known_places(self, places)
         if self.make is not None:
-            found = self.make(places)
+            trips = self.make(places)
         else:
-            found = read_trips(self.file, tuple(places), user=self.user, name=self.title)
-        return replace(found, populations=(self.key,))
+            trips = read_trips(self.file, tuple(places), user=self.user, name=self.title)
+        return replace(trips, populations=(self.key,))
 
 
 def words_of(places: Sequence[str]) -> list[str]:

@@ -125,7 +125,7 @@ def write_rectangles(
         return rectangle_geojson.write(boxes, names, grid, tuple(extra), cells, polygons)
     if format == "csv":
         if any(polygon is not None for polygon in polygons):
-            cells = [(*row, _wkt(each)) for row, each in zip(cells, polygons, strict=True)]
+            cells = [(*row, _wkt(polygon)) for row, polygon in zip(cells, polygons, strict=True)]
             return _as_csv(boxes, names, (*extra, "wkt"), cells)
         return _as_csv(boxes, names, tuple(extra), cells)
     raise InputError(f"{format!r} is not a format of rectangles; choose {' or '.join(FORMATS)}.")
@@ -182,17 +182,17 @@ class CSVRows:
         at = self.header.index(name)
         return [row[at] for row in self.rows]
 
-    def numbers(self, row: int, columns: Sequence[str], wanted: str) -> list[float]:
-        """Finite numbers of one row; ``wanted`` ends the sentence that refuses anything else."""
+    def numbers(self, row: int, columns: Sequence[str], advice: str) -> list[float]:
+        """Finite numbers of one row; ``advice`` ends the sentence that refuses anything else."""
         begin = f"Line {self.lines[row]} of {self.label}"
         values = []
         for name in columns:
             try:
                 value = number(self.rows[row][self.header.index(name)], self.delimiter)
             except NotANumber as kind:
-                raise InputError(f"{begin} has {kind} and no number in {name}; {wanted}.") from None
+                raise InputError(f"{begin} has {kind} and no number in {name}; {advice}.") from None
             if not np.isfinite(value):
-                raise InputError(f"{begin} lacks a number in {name}; {wanted}.")
+                raise InputError(f"{begin} lacks a number in {name}; {advice}.")
             values.append(value)
         return values
 

@@ -28,14 +28,14 @@ def foreign_ranges(content: bytes, grid: Grid, name: str, **how: Any) -> RangeFi
     InputError
         As of both.
     """
-    found = read_apart(ranges_as_plain, content, grid, name, **how)
-    texts = {str(key): [str(row) for row in rows] for key, rows in found["texts"].items()}
-    names = [str(entry) for entry in found["names"]]
+    plain = read_apart(ranges_as_plain, content, grid, name, **how)
+    texts = {str(key): [str(row) for row in rows] for key, rows in plain["texts"].items()}
+    names = [str(entry) for entry in plain["names"]]
     return RangeFile(
-        np.asarray(found["boxes"], np.float64).reshape(-1, 4),
-        list(shapes_of(found["shapes"])),
+        np.asarray(plain["boxes"], np.float64).reshape(-1, 4),
+        list(shapes_of(plain["shapes"])),
         names,
-        str(found["column"]),
+        str(plain["column"]),
         texts,
     )
 
@@ -62,8 +62,8 @@ def foreign_trip_boxes(
     content: bytes, domain: TripDomain, name: str, **how: Any
 ) -> tuple[NDArray[np.float64], list[str]]:
     """Boxes about several maps, see `read_trip_boxes`; the rest is as for `foreign_ranges`."""
-    found = read_apart(trip_boxes_as_plain, content, domain, name, **how)
-    return np.asarray(found["boxes"], np.float64), [str(entry) for entry in found["names"]]
+    plain = read_apart(trip_boxes_as_plain, content, domain, name, **how)
+    return np.asarray(plain["boxes"], np.float64), [str(entry) for entry in plain["names"]]
 
 
 def trip_boxes_as_plain(content: bytes, domain: TripDomain, name: str) -> dict[str, Any]:

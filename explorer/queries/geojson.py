@@ -51,16 +51,16 @@ def read(
     -------
     (n, 4) x0, y0, x1, y1 in metres, and the n names as they are: text, numbers, None
     """
-    found = _read(content, grid, label, most)
-    if note is not None and not found.trusted.all():
-        odd, asked = int(found.odd(grid).sum()), int((~found.trusted).sum())
+    parsed = _read(content, grid, label, most)
+    if note is not None and not parsed.trusted.all():
+        odd, total = int(parsed.odd(grid).sum()), int((~parsed.trusted).sum())
         if odd:
-            note(_of_others(odd, asked))
-    return found.boxes, found.names
+            note(_of_others(odd, total))
+    return parsed.boxes, parsed.names
 
 
 def read_shapes(
-    content: bytes, grid: Grid, label: str, most: int
+    content: bytes, grid: Grid, label: str, limit: int
 ) -> tuple[Floats, list[Any], list[Any]]:
     """As `read`, with the shapes that are no rectangles on the map.
 
@@ -70,17 +70,17 @@ def read_shapes(
     shapes : n polygons of shapely in the grid's unit where `write` has noted them, in degrees as a
         `Shapes` of one elsewhere; None for a rectangle
     """
-    found = _read(content, grid, label, most)
-    odd, crs = found.odd(grid), grid.to_dict()["crs"]
+    parsed = _read(content, grid, label, limit)
+    odd, crs = parsed.odd(grid), grid.to_dict()["crs"]
     shapes: list[Any] = [None] * len(odd)
-    for number, feature in enumerate(found.features):
+    for number, feature in enumerate(parsed.features):
         facts = feature.get("properties") or {}
         # Anyone who writes no edges of a shape says that it is none of a box.
         if odd[number] or ("x0" in facts and facts["x0"] is None):
-            noted = _noted(facts, crs, found.corners[number])
+            noted = _noted(facts, crs, parsed.corners[number])
             shape = shapely.geometry.shape(feature["geometry"]) if noted is None else noted
             shapes[number] = Shapes(np.array([shape]), None if noted is not None else LONLAT)
-    return found.boxes, found.names, shapes
+    return parsed.boxes, parsed.names, shapes
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +105,7 @@ class _Read:
         return result
 
 
-def _read(content: bytes, grid: Grid, label: str, most: int) -> _Read:
+def _read(content: bytes, grid: Grid, label: str, limit: int) -> _Read:
     _refuse_cells(grid)
     try:
         document = as_collection(content)
@@ -113,8 +113,8 @@ def _read(content: bytes, grid: Grid, label: str, most: int) -> _Read:
         raise InputError(
             f"{label} is not complete GeoJSON; export it again from the program that made it."
         ) from error
-    features = _features(document, label, most)
-    names, rings, holes, own = [], [], [], np.full((len(features), 4), np.nan)
+    features = _features(document, label, limit)
+    names, rings, holes, stated = [], [], [], np.full((len(features), 4), np.nan)
     crs = grid.to_dict()["crs"]
     for number, feature in enumerate(features):
         geometry = feature.get("geometry") if isinstance(feature, dict) else None
@@ -126,7 +126,7 @@ def _read(content: bytes, grid: Grid, label: str, most: int) -> _Read:
         names.append(facts.get("name"))
         edges = [facts.get(edge) for edge in EDGES]
         if facts.get("crs") == crs:
-            own[number] = [_edge(edge) for edge in edges]
+            stated[number] = [_edge(edge) for edge in edges]
     boxes, corners = boxes_of_rings(rings, grid)
     bad = np.flatnonzero(~np.isfinite(boxes).all(axis=1))
     if len(bad):
@@ -134,8 +134,8 @@ def _read(content: bytes, grid: Grid, label: str, most: int) -> _Read:
             f"Feature {bad[0] + 1} of {label} lies where the map's projection has no place; leave "
             "it out."
         )
-    trusted = _trusted(corners, own, grid)
-    boxes = np.where(trusted[:, None], own, boxes)
+    trusted = _trusted(corners, stated, grid)
+    boxes = np.where(trusted[:, None], stated, boxes)
     return _Read(features, names, rings, holes, boxes, corners, trusted)
 
 
@@ -153,9 +153,9 @@ def shapes_of(content: bytes) -> NDArray[Any]:
     return result
 
 
-def _of_others(odd: int, asked: int) -> str:
+def _of_others(odd: int, total: int) -> str:
     """How many of the shapes that are asked about are no rectangles."""
-    which = f"{odd:,} of {asked:,} shapes" if asked > 1 else "The shape"
+    which = f"{odd:,} of {total:,} shapes" if total > 1 else "The shape"
     be, whose = ("are not rectangles", "their") if odd > 1 else ("is not a rectangle", "its")
     what = "boxes are" if odd > 1 else "box is"
     return f"{which} {be} on this map: {whose} bounding {what} asked."
@@ -178,14 +178,14 @@ def _edge(value: Any) -> float:
     return float(value) if type(value) in (int, float) and abs(value) < 1e300 else math.nan
 
 
-def _trusted(corners: Floats, own: Floats, grid: Grid) -> NDArray[np.bool_]:
+def _trusted(corners: Floats, stated: Floats, grid: Grid) -> NDArray[np.bool_]:
     """Whether the edges a Feature states about itself hold: not if it has been moved since."""
-    trusted = np.all(np.abs(corners - own) <= _UNMOVED, axis=1)
+    trusted = np.all(np.abs(corners - stated) <= _UNMOVED, axis=1)
     # A shape that was cut at the antimeridian has corners of its own: compare with the same cut.
-    doubtful = np.flatnonzero(~trusted & np.isfinite(own).all(axis=1))
-    doubtful = doubtful[np.all(own[doubtful, :2] <= own[doubtful, 2:], axis=1)]
+    doubtful = np.flatnonzero(~trusted & np.isfinite(stated).all(axis=1))
+    doubtful = doubtful[np.all(stated[doubtful, :2] <= stated[doubtful, 2:], axis=1)]
     if len(doubtful):
-        shapes = box_shapes(own[doubtful], grid)
+        shapes = box_shapes(stated[doubtful], grid)
         rings = [_rings(shape, 0, "")[0] if shape else [] for shape in shapes]
         keep = [at for at, ring in enumerate(rings) if ring]
         if keep:
@@ -195,7 +195,7 @@ def _trusted(corners: Floats, own: Floats, grid: Grid) -> NDArray[np.bool_]:
     return trusted
 
 
-def _features(document: Any, label: str, most: int) -> list[Any]:
+def _features(document: Any, label: str, limit: int) -> list[Any]:
     kind = document.get("type") if isinstance(document, dict) else None
     if kind == "Feature":
         return [document]
@@ -210,8 +210,8 @@ def _features(document: Any, label: str, most: int) -> list[Any]:
         )
     if not features:
         raise InputError(f"{label} holds no rectangle; add one, or leave the file out.")
-    if len(features) > most:
-        raise too_many(label, most)
+    if len(features) > limit:
+        raise too_many(label, limit)
     return features
 
 
@@ -291,9 +291,11 @@ def finite(cell: Any) -> Any:
     return None if isinstance(cell, float) and not math.isfinite(cell) else cell
 
 
-def too_many(label: str, most: int) -> InputError:
+def too_many(label: str, limit: int) -> InputError:
     """The error for a file of more rectangles than are read."""
-    return InputError(f"{label} holds more than the {most:,} rectangles that are read; give fewer.")
+    return InputError(
+        f"{label} holds more than the {limit:,} rectangles that are read; give fewer."
+    )
 
 
 def _refuse_cells(grid: Grid) -> None:

@@ -18,7 +18,9 @@ _NAMES = (
     *("municipality", "commune", "gemeinde", "kommune", "arrondissement", "region", "state"),
 )
 #: The columns that are looked for where none is asked for.
-USUAL = tuple(dict.fromkeys(made(each) for each in _NAMES for made in (str, str.upper, str.title)))
+USUAL = tuple(
+    dict.fromkeys(spelling(word) for word in _NAMES for spelling in (str, str.upper, str.title))
+)
 
 
 def usual(has: Collection[str]) -> str:
@@ -27,7 +29,7 @@ def usual(has: Collection[str]) -> str:
     >>> usual(["POP", "NAME_2", "label"]), usual(["POP"])
     ('label', '')
     """
-    return next((each for each in USUAL if each in has), "")
+    return next((column for column in USUAL if column in has), "")
 
 
 def offered(columns: Mapping[str, Sequence[Any]], used: str) -> dict[str, list[str]]:
@@ -39,8 +41,8 @@ def offered(columns: Mapping[str, Sequence[Any]], used: str) -> dict[str, list[s
     used : a key of ``columns``, or ""
     """
     texts = [name for name, values in columns.items() if any(isinstance(v, str) for v in values)]
-    found = dict.fromkeys([*texts[:MOST_COLUMNS], *([used] if used else [])])
-    return {name: texts_of(columns[name]) for name in found}
+    chosen = dict.fromkeys([*texts[:MOST_COLUMNS], *([used] if used else [])])
+    return {name: texts_of(columns[name]) for name in chosen}
 
 
 def values_of(frame: Any, column: str) -> list[Any]:

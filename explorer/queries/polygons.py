@@ -44,19 +44,19 @@ def read_polygons(
     InputError
         For a file that is none, holds no row or too many, or has no such column or no CRS.
     """
-    asked = [name_column] if name_column else []
-    frame = read_frame(path, asked, "polygons", optional=("name",))
+    required = [name_column] if name_column else []
+    frame = read_frame(path, required, "polygons", optional=("name",))
     if not len(frame) or len(frame) > MAX_RECTANGLES:
         raise InputError(
             f"{Path(path).name} holds {len(frame):,} polygons; give 1 to {MAX_RECTANGLES:,}."
         )
-    own = crs_of_polygons(
+    stated = crs_of_polygons(
         frame.crs, crs, frame.geometry.to_numpy(), f"polygons in {Path(path).name}"
     )
-    frame = frame.set_crs(own, allow_override=True)
+    frame = frame.set_crs(stated, allow_override=True)
     column = name_column or "name"
-    given = values_of(frame, column) if column in frame.columns else [None] * len(frame)
-    return frame.geometry, [clean_name(name, number) for number, name in enumerate(given)]
+    values = values_of(frame, column) if column in frame.columns else [None] * len(frame)
+    return frame.geometry, [clean_name(name, number) for number, name in enumerate(values)]
 
 
 def write_polygons(
@@ -78,7 +78,7 @@ def write_polygons(
         features = [
             {
                 "type": "Feature",
-                "properties": {"name": name, **{key: finite(each) for key, each in row.items()}},
+                "properties": {"name": name, **{key: finite(value) for key, value in row.items()}},
                 "geometry": shape["geometry"],
             }
             for shape, name, row in zip(degrees, names, rows, strict=True)
@@ -88,5 +88,5 @@ def write_polygons(
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["name", *extra])
     for name, row in zip(names, rows, strict=True):
-        writer.writerow([no_formula(name), *(finite(each) for each in row.values())])
+        writer.writerow([no_formula(name), *(finite(value) for value in row.values())])
     return text.getvalue()

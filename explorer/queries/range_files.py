@@ -125,17 +125,17 @@ def _too_large(label: str) -> InputError:
 def _of_geojson(content: bytes, grid: Grid, label: str, name_column: str) -> RangeFile:
     if grid.crs is not None and _has_own_crs(content):
         return _of_polygons(content, grid, label, name_column)
-    boxes, _, found = read_shapes(content, grid, label, MAX_RECTANGLES)
-    shapes = [None if entry is None else entry.on(grid)[0] for entry in found]
+    boxes, _, parsed = read_shapes(content, grid, label, MAX_RECTANGLES)
+    shapes = [None if entry is None else entry.on(grid)[0] for entry in parsed]
     return _named(_around(boxes, shapes), shapes, _facts(content), name_column, label)
 
 
 def _facts(content: bytes) -> dict[str, list[Any]]:
     """What is said of the features, by its name; not what we note of their edges ourselves."""
     document = as_collection(content)
-    rows = [each.get("properties") or {} for each in document.get("features", [document])]
-    known = dict.fromkeys(key for row in rows for key in row if key not in _NOTED)
-    columns = {key: [row.get(key) for row in rows] for key in known}
+    rows = [feature.get("properties") or {} for feature in document.get("features", [document])]
+    keys = dict.fromkeys(key for row in rows for key in row if key not in _NOTED)
+    columns = {key: [row.get(key) for row in rows] for key in keys}
     return {key: values for key, values in columns.items() if any(v is not None for v in values)}
 
 
@@ -172,7 +172,7 @@ def _of_csv(content: bytes, grid: Grid, label: str, name_column: str) -> RangeFi
     else:
         shapes = list(_polygons_of(table))
         boxes = np.full((len(shapes), 4), np.nan)
-        plain = np.array([each is None for each in shapes], dtype=bool)
+        plain = np.array([shape is None for shape in shapes], dtype=bool)
         if plain.any():
             rows, lines = list(compress(table.rows, plain)), list(compress(table.lines, plain))
             boxes[plain] = boxes_of(replace(table, rows=rows, lines=lines), grid)[0]
@@ -183,16 +183,16 @@ def _of_csv(content: bytes, grid: Grid, label: str, name_column: str) -> RangeFi
     columns: dict[str, list[str]] = {
         name: table.column(name) for name in table.header if name and name not in _NOTED
     }
-    asked = name_column.strip().lower()
+    wanted_column = name_column.strip().lower()
     # Here everything is a text: what holds numbers alone is a name only where it is called so.
-    columns = {k: v for k, v in columns.items() if k in ("name", asked) or not _numbers(v)}
-    return _named(_around(boxes, shapes), shapes, columns, asked, label)
+    columns = {k: v for k, v in columns.items() if k in ("name", wanted_column) or not _numbers(v)}
+    return _named(_around(boxes, shapes), shapes, columns, wanted_column, label)
 
 
 def _numbers(cells: Sequence[str | None]) -> bool:
     """Whether a column holds numbers: one, and no text."""
-    said = [cell for cell in cells if cell and cell.strip()]
-    return bool(said) and all(_NUMBER.fullmatch(text.strip()) for text in said)
+    texts = [cell for cell in cells if cell and cell.strip()]
+    return bool(texts) and all(_NUMBER.fullmatch(text.strip()) for text in texts)
 
 
 def _polygons_of(table: CSVRows) -> Iterable[Any]:
@@ -214,8 +214,8 @@ def _of_polygons(
             "This map is measured in cells and has no longitude and latitude; give boxes as CSV "
             "with the columns name,x0,y0,x1,y1."
         )
-    asked = [name_column] if name_column else []
-    frame = read_frame(content, asked, "polygons", USUAL, MOST_COLUMNS, label, layer)
+    required = [name_column] if name_column else []
+    frame = read_frame(content, required, "polygons", USUAL, MOST_COLUMNS, label, layer)
     if not 1 <= len(frame) <= MAX_RECTANGLES:
         raise InputError(f"{label} holds {len(frame):,} polygons; give 1 to {MAX_RECTANGLES:,}.")
     if frame.crs is None:

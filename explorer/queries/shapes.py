@@ -50,13 +50,13 @@ def box_shapes(boxes: Floats, grid: Grid) -> list[dict[str, Any] | None]:
     x = np.concatenate([right, x1 + still, left, x0 + still, x0], axis=1)
     y = np.concatenate([y0 + still, up, y1 + still, down, y0], axis=1)
     lon, lat = (part.reshape(x.shape) for part in grid.to_lonlat(x.ravel(), y.ravel()))
-    known = np.isfinite(lon).all(axis=1) & np.isfinite(lat).all(axis=1)
-    lon = np.unwrap(np.where(known[:, None], lon, 0.0), period=360.0, axis=1)
+    finite = np.isfinite(lon).all(axis=1) & np.isfinite(lat).all(axis=1)
+    lon = np.unwrap(np.where(finite[:, None], lon, 0.0), period=360.0, axis=1)
     simple = (lon.min(axis=1) >= -180.0) & (lon.max(axis=1) <= 180.0)
     rings = np.round(np.stack([lon, lat], axis=-1), _DECIMALS)
     shapes: list[dict[str, Any] | None] = []
     for number, ring in enumerate(rings):
-        if not known[number]:
+        if not finite[number]:
             shapes.append(None)
         elif simple[number] and abs(ring[-1, 0] - ring[0, 0]) < 180.0:
             shapes.append({"type": "Polygon", "coordinates": [ring.tolist()]})
@@ -115,8 +115,8 @@ def _parts_in_world(whole: Any) -> dict[str, Any] | None:
     parts = []
     for turn in (-360.0, 0.0, 360.0):
         moved = shapely.transform(whole, partial(np.add, [turn, 0.0]))
-        found = shapely.get_parts(shapely.intersection(moved, world))
-        parts += [part for part in found if part.geom_type == "Polygon" and part.area > 0]
+        pieces = shapely.get_parts(shapely.intersection(moved, world))
+        parts += [part for part in pieces if part.geom_type == "Polygon" and part.area > 0]
     if not parts:
         return None
     coordinates = [

@@ -64,10 +64,10 @@ def read_trip_boxes(
         cells = zip(*map(table.column, columns), strict=True)
         for row, texts in enumerate(cells):
             if any(text.strip() for text in texts):
-                wanted = "give all four edges, or none for anywhere"
-                boxes[row, place] = table.numbers(row, columns, wanted)
-    given = table.column("name") if "name" in table.header else [None] * len(boxes)
-    names = [clean_name(name, row) for row, name in enumerate(given)]
+                advice = "give all four edges, or none for anywhere"
+                boxes[row, place] = table.numbers(row, columns, advice)
+    values = table.column("name") if "name" in table.header else [None] * len(boxes)
+    names = [clean_name(name, row) for row, name in enumerate(values)]
     for place in at:
         _check(boxes[:, place], domain.grids[place], label, names)
     return boxes, names
@@ -89,22 +89,22 @@ def read_place(
     try:
         document = json.loads(content.decode("utf-8-sig"))
         features = document["features"] if document["type"] == "FeatureCollection" else [document]
-        held = np.array([_has_shape(feature) for feature in features], dtype=bool)
+        has_shape = np.array([_has_shape(feature) for feature in features], dtype=bool)
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         return read_rectangles(content, grid, label, note)  # refuses it
-    if held.all() or not len(held):
+    if has_shape.all() or not len(has_shape):
         return read_rectangles(content, grid, label, note)
     check_number(features, label)
     boxes = np.full((len(features), 4), np.nan)
-    facts = [each.get("properties") for each in features]
+    facts = [feature.get("properties") for feature in features]
     names = [
         clean_name(fact.get("name") if isinstance(fact, dict) else None, number)
         for number, fact in enumerate(facts)
     ]
-    if held.any():
-        kept = [each for each, has in zip(features, held, strict=True) if has]
-        rest = {**document, "type": "FeatureCollection", "features": kept}
-        boxes[held] = read_rectangles(json.dumps(rest).encode(), grid, label, note)[0]
+    if has_shape.any():
+        with_shape = [feature for feature, has in zip(features, has_shape, strict=True) if has]
+        rest = {**document, "type": "FeatureCollection", "features": with_shape}
+        boxes[has_shape] = read_rectangles(json.dumps(rest).encode(), grid, label, note)[0]
     return boxes, names
 
 
@@ -143,17 +143,17 @@ def _columns(header: list[str], domain: TripDomain, label: str) -> dict[int, lis
         word, _, edge = column.rpartition("_")
         if edge != EDGES[0] or not word:
             continue
-        own = [f"{word}_{each}" for each in EDGES]
-        if not set(own) <= set(header):
-            raise InputError(f"{label} lacks some of {', '.join(own)}; give all four.")
+        of_place = [f"{word}_{side}" for side in EDGES]
+        if not set(of_place) <= set(header):
+            raise InputError(f"{label} lacks some of {', '.join(of_place)}; give all four.")
         place = place_of(word, domain.names)
         if place in columns:
             raise InputError(f"{label} has boxes of {domain.names[place]} twice; give them once.")
-        columns[place] = own
+        columns[place] = of_place
     if not columns:
-        wanted = ",".join(f"{domain.names[0]}_{edge}" for edge in EDGES)
+        example = ",".join(f"{domain.names[0]}_{edge}" for edge in EDGES)
         raise InputError(
-            f"{label} is no CSV with columns of places such as name,{wanted}; the places are "
+            f"{label} is no CSV with columns of places such as name,{example}; the places are "
             f"{', '.join(domain.names)}."
         )
     return columns

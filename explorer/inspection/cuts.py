@@ -79,7 +79,7 @@ def study_cut(matrix: FrequencyMatrix, release: Release, number: int) -> CutStud
     it = Figures(release, number)
     if release.mechanism != HTF.key or it.is_leaf:
         return None
-    made: Any = rebuild(release)
+    htf: Any = rebuild(release)
     axis, chosen = cut_of(release.tree, number)
     looked_at, noisy = _candidates(release, number)
     lower, upper = release.tree.lower[number], release.tree.upper[number]
@@ -92,7 +92,7 @@ def study_cut(matrix: FrequencyMatrix, release: Release, number: int) -> CutStud
     low, high = (np.broadcast_to(corner, (len(positions), 2)).copy() for corner in (lower, upper))
     axes = np.full(len(positions), axis)
     costs = matrix.split_costs(low, high, axes, positions)
-    first, last = cuts.window(np.array([upper[axis] - lower[axis]]), made.split_rule)
+    first, last = cuts.window(np.array([upper[axis] - lower[axis]]), htf.split_rule)
     return CutStudy(
         axis=axis,
         positions=positions,
@@ -100,10 +100,10 @@ def study_cut(matrix: FrequencyMatrix, release: Release, number: int) -> CutStud
         looked_at=looked_at,
         noisy=noisy,
         stored=bool(release.candidates),
-        rule=made.split_rule,
+        rule=htf.split_rule,
         allowed=(int(lower[axis] + first[0] + 1), int(lower[axis] + last[0] - 1)),
         chosen=chosen,
-        noise_sd=_noise_sd(it, made),
+        noise_sd=_noise_sd(it, htf),
     )
 
 
@@ -118,12 +118,12 @@ def _candidates(release: Release, number: int) -> tuple[Ints, Floats]:
     return np.array(positions, dtype=np.int64), np.array(costs)
 
 
-def _noise_sd(it: Figures, made: Any) -> float:
+def _noise_sd(it: Figures, htf: Any) -> float:
     paid = it.release.tree.spent[it.number]
     stages = it.release.tree.stages
     units = int(paid[stages.index("split")]) if "split" in stages else 0
-    if units == 0 or made.split_rule not in ("search", "middle half", "middle quarter"):
+    if units == 0 or htf.split_rule not in ("search", "middle half", "middle quarter"):
         return float("nan")
     sensitivity = homogeneity.SENSITIVITY * it.release.contribution_bound
-    share = np.array([units // (2 * made.T + 1)])
+    share = np.array([units // (2 * htf.T + 1)])
     return float(np.sqrt(laplace_variance(share, sensitivity)[0])) / _ONE

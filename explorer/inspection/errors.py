@@ -62,31 +62,31 @@ def error_split(
     if not alike(counts.domain, release.domain):
         raise InputError("This release belongs to another grid: open the city it was drawn from.")
     shapes = Shapes.of(rectangles)
-    asked = rectangles if shapes is None else shapes
-    private, counted = release.answer(asked).value, exact(counts, asked, counted=True)
+    questions = rectangles if shapes is None else shapes
+    private, counted = release.answer(questions).value, exact(counts, questions, counted=True)
     bounded = of_all_records(counts) is not counts
-    clipping = counted - exact(counts, asked) if bounded else np.zeros(len(counted))
-    spread = _spread(counts, release, asked, shapes)
+    clipping = counted - exact(counts, questions) if bounded else np.zeros(len(counted))
+    spread = _spread(counts, release, questions, shapes)
     return ErrorSplit(private - spread, spread - counted, clipping)
 
 
-def _spread(counts: Countable, release: Release, asked: Any, shapes: Shapes | None) -> Floats:
+def _spread(counts: Countable, release: Release, questions: Any, shapes: Shapes | None) -> Floats:
     """What the partition would answer if its counts were exact."""
     tree = release.tree
     if not release.is_uniform:
         # By the same map with exact counts, for the moment: a closed form is not known.
         of_nodes = counts.count(tree.lower, tree.upper) / lattice_of(counts)
-        return replace(release, tree=replace(tree, value=of_nodes)).answer(asked).value
+        return replace(release, tree=replace(tree, value=of_nodes)).answer(questions).value
     if shapes is not None:
         return spread_in_polygons(counts, release, shapes)[0]
-    boxes = counts.domain.to_cells(asked)
+    boxes = counts.domain.to_cells(questions)
     if isinstance(counts, FrequencyMatrix):
         return spread_exactly(tree, counts.sums, boxes)[0]
     return spread_exactly(tree, counts.count(tree.lower, tree.upper), boxes)[0] / lattice_of(counts)
 
 
-def _parts_of(counts: Countable, release: Release, asked: Any) -> tuple[Floats, Floats, Floats]:
-    split = error_split(counts, release, asked)
+def _parts_of(counts: Countable, release: Release, questions: Any) -> tuple[Floats, Floats, Floats]:
+    split = error_split(counts, release, questions)
     return split.noise, split.uniformity, split.clipping
 
 
@@ -99,9 +99,9 @@ def spread_in_polygons(
     -------
     (m,) answers, (m,) leaves that each touches
     """
-    found, touched = np.zeros(len(shapes)), np.zeros(len(shapes), dtype=np.int64)
+    answers, touched = np.zeros(len(shapes)), np.zeros(len(shapes), dtype=np.int64)
     tree = release.tree
     for number, (leaves, parts) in enumerate(leaf_weights(release, shapes)):
-        found[number] = parts @ counts.count(tree.lower[leaves], tree.upper[leaves])
+        answers[number] = parts @ counts.count(tree.lower[leaves], tree.upper[leaves])
         touched[number] = len(leaves)
-    return found / lattice_of(counts), touched
+    return answers / lattice_of(counts), touched

@@ -113,30 +113,32 @@ class Growth:
         if step == self.n_splits:
             return release
         tree = release.tree
-        kept = np.flatnonzero(self._born <= step)
-        pieces = np.searchsorted(kept, self.nodes(step))
-        parent = np.searchsorted(kept, tree.parent[kept])
+        grown_nodes = np.flatnonzero(self._born <= step)
+        pieces = np.searchsorted(grown_nodes, self.nodes(step))
+        parent = np.searchsorted(grown_nodes, tree.parent[grown_nodes])
         parent[0] = -1
-        precision = tree.precision[kept]
+        precision = tree.precision[grown_nodes]
         if release.haar_variance is None:
-            variance = tree.variances[0][kept[pieces]]
+            variance = tree.variances[0][grown_nodes[pieces]]
         else:
             # Wavelets tie all cells together: only an answer knows the noise of several.
-            boxes = np.stack([tree.lower[kept[pieces]], tree.upper[kept[pieces]]], axis=1)
+            boxes = np.stack(
+                [tree.lower[grown_nodes[pieces]], tree.upper[grown_nodes[pieces]]], axis=1
+            )
             variance = release.answer(release.domain.from_cells(boxes)).sd ** 2
         precision[pieces] = 1.0 / np.maximum(variance, np.finfo(np.float64).tiny)
         grown = replace(
             release,
             tree=Tree(
-                tree.lower[kept],
-                tree.upper[kept],
+                tree.lower[grown_nodes],
+                tree.upper[grown_nodes],
                 parent,
-                tree.value[kept],
+                tree.value[grown_nodes],
                 precision,
                 tree.stages,
-                tree.spent[kept],
-                tree.draws[kept],
-                None if tree.tested is None else tree.tested[kept],
+                tree.spent[grown_nodes],
+                tree.draws[grown_nodes],
+                None if tree.tested is None else tree.tested[grown_nodes],
             ),
             # Heights stay those above the lowest level that the whole tree could have had.
             facts={"height": float(self.levels), **release.facts},

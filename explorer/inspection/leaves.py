@@ -115,10 +115,10 @@ class LeafTable:
         frame.insert(0, "leaf", rows + 1)
         if exact:
             frame["EXACT"], frame["error"] = self.true[rows], self.columns["error"][rows]
-        said = f"{len(rows):,} of {len(self):,} leaves. {self.release.summary()}"
-        said = f"EXACT counts, not to be published: {said}" if exact else said
+        description = f"{len(rows):,} of {len(self):,} leaves. {self.release.summary()}"
+        description = f"EXACT counts, not to be published: {description}" if exact else description
         text: str = frame.to_json(drop_id=True)
-        return f'{{"description": {json.dumps(said)}, {text[1:]}'
+        return f'{{"description": {json.dumps(description)}, {text[1:]}'
 
 
 def read_span(text: str) -> Span | None:

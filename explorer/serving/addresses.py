@@ -21,12 +21,12 @@ def address_of(request: HTTPServerRequest, proxied: bool = False) -> str:
 
     ``proxied`` believes the last address that a proxy in front has added.
     """
-    found = request.remote_ip or ""
+    address = request.remote_ip or ""
     if proxied:
         # A proxy adds who asked it at the end; what is before came with the request.
-        said = request.headers.get("X-Forwarded-For", "").rpartition(",")[2].strip()
-        found = household(said) or found
-    return household(found) or found
+        forwarded = request.headers.get("X-Forwarded-For", "").rpartition(",")[2].strip()
+        address = household(forwarded) or address
+    return household(address) or address
 
 
 def household(address: str) -> str:
@@ -36,10 +36,10 @@ def household(address: str) -> str:
     ('192.0.2.7', '192.0.2.7', '2001:db8::/64')
     """
     with contextlib.suppress(ValueError):
-        found = ipaddress.ip_address(address)
-        if isinstance(found, ipaddress.IPv4Address):
-            return str(found)
-        if found.ipv4_mapped is not None:
-            return str(found.ipv4_mapped)
-        return str(ipaddress.ip_network((int(found), _HOUSEHOLD), strict=False))
+        parsed = ipaddress.ip_address(address)
+        if isinstance(parsed, ipaddress.IPv4Address):
+            return str(parsed)
+        if parsed.ipv4_mapped is not None:
+            return str(parsed.ipv4_mapped)
+        return str(ipaddress.ip_network((int(parsed), _HOUSEHOLD), strict=False))
     return ""

@@ -26,8 +26,8 @@ def checked_host(origin: str) -> str:
     return origin.lower()
 
 
-def allowed_origins(own: Sequence[str], further: Sequence[str], port: int) -> list[str]:
+def allowed_origins(names: Sequence[str], further: Sequence[str], port: int) -> list[str]:
     """Origins of websockets: the server's own names at its port, and the hosts that were named."""
     # A name without a port represents ports 80 and 443: a proxy in front has one of them.
     bare = [host for host in further if not _WITH_PORT.search(host)]
-    return [*(f"{host}:{port}" for host in (*own, *bare)), *further]
+    return [*(f"{host}:{port}" for host in (*names, *bare)), *further]

@@ -105,11 +105,16 @@ def _declares_itself(kind: Kind) -> None:
 
 
 def _carries_its_settings(kind: Kind) -> None:
-    made = kind()
-    _require(list(made.settings()) == kind.tunables(), "settings() are not its tunables")
-    _require(made.relevant() <= set(kind.tunables()), "relevant() names what is no parameter")
-    _require(made.with_().settings() == made.settings(), "with_() changes what nobody asked for")
-    _require(made.with_(epsilon=0.7).epsilon == 0.7, "with_(epsilon=...) leaves epsilon as it was")
+    mechanism = kind()
+    _require(list(mechanism.settings()) == kind.tunables(), "settings() are not its tunables")
+    _require(mechanism.relevant() <= set(kind.tunables()), "relevant() names what is no parameter")
+    _require(
+        mechanism.with_().settings() == mechanism.settings(),
+        "with_() changes what nobody asked for",
+    )
+    _require(
+        mechanism.with_(epsilon=0.7).epsilon == 0.7, "with_(epsilon=...) leaves epsilon as it was"
+    )
     kind(**kind.lesson_settings)
     for name in kind.tunables():
         for value in taken(kind.param[name]):
@@ -121,11 +126,13 @@ def _refuses_bad_values(kind: Kind) -> None:
     for name in ("epsilon", *kind.tunables()):
         label = kind.param[name].label
         for value in refused(kind.param[name]):
-            said = _refusal(kind, {name: value})
-            shown = f"{name} = {str(type(value)) if isinstance(value, int) else value!r}"
-            _require(said is not None, f"{shown} is taken")
-            _require(said and said.startswith(label), f"the refusal of {shown} does not name it")
-            _require(said and said.endswith("."), f"the refusal of {shown} is no sentence")
+            refusal = _refusal(kind, {name: value})
+            setting = f"{name} = {str(type(value)) if isinstance(value, int) else value!r}"
+            _require(refusal is not None, f"{setting} is taken")
+            _require(
+                refusal and refusal.startswith(label), f"the refusal of {setting} does not name it"
+            )
+            _require(refusal and refusal.endswith("."), f"the refusal of {setting} is no sentence")
     _require(_refusal(kind, {"no_such_parameter": 1}), "an unknown parameter is taken")
 
 
@@ -144,8 +151,8 @@ def _spends_epsilon(kind: Kind) -> None:
         tree = release.tree
         paths = tree.path_spent[tree.leaves].sum(axis=1)
         paths = paths + sum(to_units(part) for _, part in release.elsewhere)
-        most, units = int(paths.max()), to_units(epsilon)
-        _require(most <= units, f"a path spends {most} of {units} units")
+        spent, units = int(paths.max()), to_units(epsilon)
+        _require(spent <= units, f"a path spends {spent} of {units} units")
         _require(paths.min() == units, f"a path leaves {units - int(paths.min())} units unspent")
         total = math.fsum(row.epsilon for row in release.ledger)
         _require(math.isclose(total, epsilon), f"the ledger adds up to {total}, not {epsilon}")
@@ -202,30 +209,30 @@ def _holds_no_exact_count(kind: Kind) -> None:
     full = folded(np.random.default_rng(0).integers(0, 50, (24, 17)), dimensions_of(kind))
     both = counted(full), counted(np.zeros_like(full))
     for settings in ({}, kind.lesson_settings):
-        made = kind(epsilon=0.5, **settings)
-        seen = [made.release(counts, rng=BlindNoise(4)) for counts in both]
-        held = any(_reaches(release, EXACT_ROOMS) for release in seen)
-        _require(not held, "a release holds an object of exact counts")
+        mechanism = kind(epsilon=0.5, **settings)
+        releases = [mechanism.release(counts, rng=BlindNoise(4)) for counts in both]
+        exact = any(_reaches(release, EXACT_ROOMS) for release in releases)
+        _require(not exact, "a release holds an object of exact counts")
         # Nothing that was measured distinguishes these maps: what does is an exact count.
-        _require(_same(*seen), "a release depends on counts that no measurement has protected")
+        _require(_same(*releases), "a release depends on counts that no measurement has protected")
 
 
-def _reaches(found: object, rooms: tuple[str, ...]) -> bool:
+def _reaches(root: object, rooms: tuple[str, ...]) -> bool:
     """Whether anything that an object holds was made by a class of these packages."""
-    waiting, known = [found], set()
+    waiting, visited = [root], set()
     while waiting:
-        each = waiting.pop()
-        if id(each) in known or isinstance(each, str | bytes | int | float | np.ndarray):
+        value = waiting.pop()
+        if id(value) in visited or isinstance(value, str | bytes | int | float | np.ndarray):
             continue
-        known.add(id(each))
-        if type(each).__module__.startswith(rooms):
+        visited.add(id(value))
+        if type(value).__module__.startswith(rooms):
             return True
-        if isinstance(each, dict):
-            waiting += each.values()
-        elif isinstance(each, list | tuple | set | frozenset):
-            waiting += each
+        if isinstance(value, dict):
+            waiting += value.values()
+        elif isinstance(value, list | tuple | set | frozenset):
+            waiting += value
         else:
-            waiting += getattr(each, "__dict__", {}).values()
+            waiting += getattr(value, "__dict__", {}).values()
     return False
 
 
@@ -241,12 +248,12 @@ def _is_right_on_average(kind: Kind) -> None:
 
 
 def _says_what_made_it(kind: Kind) -> None:
-    made = kind(epsilon=0.5)
-    release = made.release(towns_of(dimensions_of(kind), (20, 25), 3000), rng=1)
+    mechanism = kind(epsilon=0.5)
+    release = mechanism.release(towns_of(dimensions_of(kind), (20, 25), 3000), rng=1)
     with registered(kind):
         _require(release.mechanism == kind.key, "a release names another mechanism")
         again = rebuild(release)
-        _require(again.settings() == made.settings(), "a release does not keep all settings")
+        _require(again.settings() == mechanism.settings(), "a release does not keep all settings")
 
 
 def _passes_an_audit(kind: Kind) -> None:
@@ -259,8 +266,8 @@ def _passes_an_audit(kind: Kind) -> None:
 
         return run
 
-    found = replay_cases(kind, range(AUDIT_CASES), publish=publish)
-    _require(found.breach is None, str(found.breach))
+    finding = replay_cases(kind, range(AUDIT_CASES), publish=publish)
+    _require(finding.breach is None, str(finding.breach))
 
 
 _CHECKS: dict[str, Callable[[Kind], None]] = {

@@ -71,12 +71,12 @@ def _cases(kind: Auditable) -> Iterator[Case]:
 
 def _previews(kind: Any, publish: Callable[[Any], Publish]) -> Finding:
     case, seed = draw_large_case(kind, Seeded(kind.key)), 7
-    fault, made = None, kind(epsilon=1.0)
-    told = Told(kind(epsilon=1.0), grade=False)
-    ways = (publish(told), AskedNoise(seed)), (publish(told), seed)
+    fault, mechanism = None, kind(epsilon=1.0)
+    recorder = Told(kind(epsilon=1.0), grade=False)
+    ways = (publish(recorder), AskedNoise(seed)), (publish(recorder), seed)
     try:
         with watched():
-            plain = publish(made)(case.matrix, seed)  # type: ignore[arg-type]
+            plain = publish(mechanism)(case.matrix, seed)  # type: ignore[arg-type]
         for run, source in ways:
             with watched():
                 other = run(case.matrix, source)  # type: ignore[arg-type]

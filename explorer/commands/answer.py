@@ -84,19 +84,19 @@ def run(arguments: argparse.Namespace) -> None:
         refuse_name_column(arguments)
         if form == "geojson":
             raise InputError("Answers of trips are about several places; write them as CSV.")
-        found = _of_trips(arguments, release, release.domain)
+        answered = _of_trips(arguments, release, release.domain)
     else:
-        found = _of_map(arguments, release)
-    _tell(release.summary(), found, form, path)
+        answered = _of_map(arguments, release)
+    _tell(release.summary(), answered, form, path)
 
 
-def _tell(summary: str, found: Answered, form: str, path: Path | None) -> None:
+def _tell(summary: str, answered: Answered, form: str, path: Path | None) -> None:
     """Print or write what was found, and say what it is about."""
     if path is None:
-        print(found.written(form), end="")
+        print(answered.written(form), end="")
     else:
-        found.write(path, form)
-        number = len(found.names)
+        answered.write(path, form)
+        number = len(answered.names)
         text = "1 answer was" if number == 1 else f"{number:,} answers were"
         print(f"{text} written to {path}.")
     note(summary)
@@ -105,7 +105,7 @@ def _tell(summary: str, found: Answered, form: str, path: Path | None) -> None:
             "low and high: 95 % interval of the noise; uneven spread inside leaves comes on top of "
             "it."
         )
-    if not found.answers.sd_exact:
+    if not answered.answers.sd_exact:
         note("The standard deviations are estimates: this mechanism's inference is not linear.")
 
 
@@ -124,11 +124,11 @@ def _of_asked(
     touched: Callable[[Any], np.ndarray] | None = None,
 ) -> Answered:
     """Answers to the rectangles or polygons that are asked on a grid."""
-    asked, names, boxes = asked_of_one_map(arguments, grid)
-    answers, leaves = answer(asked), None if touched is None else touched(asked)
+    questions, names, boxes = asked_of_one_map(arguments, grid)
+    answers, leaves = answer(questions), None if touched is None else touched(questions)
     if boxes:
-        return _of_boxes(asked, names, grid, answers, leaves)
-    return _of_shapes(lambda: asked, names, answers, leaves)
+        return _of_boxes(questions, names, grid, answers, leaves)
+    return _of_shapes(lambda: questions, names, answers, leaves)
 
 
 def _of_boxes(
@@ -209,5 +209,5 @@ def _of_trips(arguments: argparse.Namespace, release: Release, domain: TripDomai
 
 def _figures(answers: Answers, leaves: np.ndarray | None = None) -> dict[str, np.ndarray]:
     low, high = answers.interval()
-    found = {"value": answers.value, "noise_sd": answers.sd, "low": low, "high": high}
-    return found if leaves is None else {**found, "leaves": leaves}
+    figures = {"value": answers.value, "noise_sd": answers.sd, "low": low, "high": high}
+    return figures if leaves is None else {**figures, "leaves": leaves}

@@ -101,16 +101,16 @@ def asked_form(arguments: argparse.Namespace) -> tuple[str, Path | None]:
     if arguments.output is None:
         return arguments.format or "table", None
     ending = Path(arguments.output).suffix.lower()
-    known = ENDINGS.get(ending)
-    form = known if arguments.format is None else arguments.format
+    by_ending = ENDINGS.get(ending)
+    form = by_ending if arguments.format is None else arguments.format
     if form is None:
         raise InputError(
             f"The format of {arguments.output} is not recognised by its ending; name it "
             f"{', '.join(list(ENDINGS)[:-1])} or {list(ENDINGS)[-1]}, or give --format."
         )
-    asked = (arguments.rectangles, arguments.polygons)
-    read = (arguments.map, *asked, *(file for _, file in arguments.place))
+    questions = (arguments.rectangles, arguments.polygons)
+    read = (arguments.map, *questions, *(file for _, file in arguments.place))
     path = output_path(arguments.output, arguments.overwrite, read)
-    if known in _BINARY and form != known:
+    if by_ending in _BINARY and form != by_ending:
         raise InputError(f"{ending} is not written as {form}; leave --format out, or rename it.")
     return form, path

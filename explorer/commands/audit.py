@@ -71,17 +71,17 @@ def run(arguments: argparse.Namespace) -> None:
     print(report(audited))
     if any(verdict(entry, audited) != HOLDS for entry in audited.found):
         raise SystemExit(1)
-    if any(each.breach for each in audited.noise):
+    if any(check.breach for check in audited.noise):
         raise SystemExit(1)
 
 
-def verdict(found: Finding, audited: Audited) -> str:
+def verdict(finding: Finding, audited: Audited) -> str:
     """What may be said of a mechanism: that it holds only where all that is promised was tried."""
     from explorer.privacy.audit.promises import missing
 
-    if found.breach:
+    if finding.breach:
         return "BREACH"
-    if missing(found):
+    if missing(finding):
         return "too few"
     return "not shown" if _left_out(audited) else HOLDS
 
@@ -92,8 +92,8 @@ def _left_out(audited: Audited) -> list[str]:
 
     if not audited.whole:
         return []
-    seen = set().union(*audited.seen.values())
-    return [f"{file}: {each}" for file, _, _, where in counted(seen) for each in where]
+    reached = set().union(*audited.seen.values())
+    return [f"{file}: {place}" for file, _, _, where in counted(reached) for place in where]
 
 
 def report(audited: Audited) -> str:
@@ -121,27 +121,28 @@ def report(audited: Audited) -> str:
     header = ["source", "draws of", "number", "chi-square p", "bound/eps", "verdict"]
     rows = [
         [
-            each.source,
-            each.kind,
-            f"{each.draws:,}",
-            f"{each.p_value:.3f}",
-            f"{each.bound:.2f}" if each.bound else "",
-            "BREACH" if each.breach else "holds",
+            check.source,
+            check.kind,
+            f"{check.draws:,}",
+            f"{check.p_value:.3f}",
+            f"{check.bound:.2f}" if check.bound else "",
+            "BREACH" if check.breach else "holds",
         ]
-        for each in audited.noise
+        for check in audited.noise
     ]
     lines.append(table(header, rows, left=2))
     if audited.whole:
         lines += ["", *_branches(audited)]
-    for each in audited.found:
-        if each.breach:
-            lines += ["", paragraph(f"{each.key}: {each.breach}")]
+    for finding in audited.found:
+        if finding.breach:
+            lines += ["", paragraph(f"{finding.key}: {finding.breach}")]
     for one in audited.noise:
         if one.fault:
             lines += ["", paragraph(f"{one.source}, {one.kind}: {one.fault}")]
-    for each in audited.found:
-        if not each.breach and missing(each):
-            why = f"{each.key} is not shown to hold: only {', '.join(missing(each))} were tried."
+    for finding in audited.found:
+        if not finding.breach and missing(finding):
+            tried = ", ".join(missing(finding))
+            why = f"{finding.key} is not shown to hold: only {tried} were tried."
             lines += ["", paragraph(why)]
     left_out = _left_out(audited)
     if left_out:
@@ -158,8 +159,8 @@ def _branches(audited: Audited) -> list[str]:
     from explorer.privacy.audit.branches import counted
 
     rows = []
-    for file, taken, every, _ in counted(set().union(*audited.seen.values())):
-        part = 100.0 * taken / every if every else 100.0
+    for file, covered, every, _ in counted(set().union(*audited.seen.values())):
+        part = 100.0 * covered / every if every else 100.0
         # 99.9 % is not 100.
-        rows.append([file, f"{taken} of {every}", f"{int(part)} %"])
+        rows.append([file, f"{covered} of {every}", f"{int(part)} %"])
     return [table(["file", "branches taken", "part"], rows)]

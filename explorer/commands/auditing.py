@@ -78,24 +78,24 @@ def audit_all(
     from explorer.privacy.audit.audit import Finding
 
     workers, spent = os.cpu_count() or 1, 0.0
-    found = {key: Finding(key) for key in keys}
+    findings = {key: Finding(key) for key in keys}
     noise: list[NoiseFinding] = []
-    seen: dict[str, set[Any]] = {}
+    branches: dict[str, set[Any]] = {}
 
     def collect(answer: Answer) -> None:
         nonlocal spent
-        if answer.name in found:
-            found[answer.name] += answer.what
+        if answer.name in findings:
+            findings[answer.name] += answer.what
         else:
             noise.extend(answer.what)
-        seen.setdefault(answer.name, set()).update(answer.seen)
+        branches.setdefault(answer.name, set()).update(answer.seen)
         spent += answer.seconds
 
     # Spawned: a fork would copy locks that threads of libraries hold.
     context = multiprocessing.get_context("spawn")
     with progress("Auditing") as tell, context.Pool(workers, _begin) as pool:
         waiting: deque[Any] = deque()
-        for task in _tasks(keys, pairs, seed, lambda key: found[key].fault is None):
+        for task in _tasks(keys, pairs, seed, lambda key: findings[key].fault is None):
             if spent > seconds and not task.must:
                 break
             waiting.append(pool.apply_async(_work, (task.what, task.details, task.must)))
@@ -103,10 +103,10 @@ def audit_all(
             while len(waiting) > 3 * workers:
                 collect(waiting.popleft().get())
             if tell is not None:
-                tell(_part_done(found, pairs, min(1.0, spent / seconds)))
+                tell(_part_done(findings, pairs, min(1.0, spent / seconds)))
         while waiting:
             collect(waiting.popleft().get())
-    return Audited(list(found.values()), noise, seen, whole, spent)
+    return Audited(list(findings.values()), noise, branches, whole, spent)
 
 
 def _tasks(
@@ -138,13 +138,13 @@ def _work(what: str, details: tuple[Any, ...], watches: bool = False) -> Answer:
     """Do a task, in a process of its own."""
     from explorer.privacy.audit.branches import Watch
 
-    begin, name, seen = time.process_time(), details[0], Watch()
-    with seen if watches else nullcontext():
-        found = _found(what, details)
+    begin, name, watch = time.process_time(), details[0], Watch()
+    with watch if watches else nullcontext():
+        result = _found(what, details)
     # Imports are the audit's, too: a process's first answer has them in it.
     global _counted
     begin, _counted = (begin if _counted else 0.0), True
-    return Answer(name, found, seen.seen, time.process_time() - begin)
+    return Answer(name, result, watch.seen, time.process_time() - begin)
 
 
 _counted = False
@@ -164,11 +164,11 @@ def _found(what: str, details: tuple[Any, ...]) -> Any:
             sources.check_opendp() if name == "release" else sources.check_preview_noise(details[1])
         )
     if what == "corners":
-        found = corners.try_corners(mechanism(name), by_kind)
+        finding = corners.try_corners(mechanism(name), by_kind)
         if name == PrivTree.key:
-            found += proofs.privtree_paths(PrivTree, by_kind)
+            finding += proofs.privtree_paths(PrivTree, by_kind)
         # Of one pair or so each: they are no part of what is promised.
-        return replace(found, pairs=0)
+        return replace(finding, pairs=0)
     if what == "longest":
         (seed,) = details[1:]
         kind = mechanism(name)
@@ -188,8 +188,8 @@ def _begin() -> None:
     warnings.simplefilter("ignore", UserWarning)
 
 
-def _part_done(found: dict[str, Finding], pairs: int | None, time_gone: float) -> float:
+def _part_done(findings: dict[str, Finding], pairs: int | None, time_gone: float) -> float:
     by_pairs = 0.0
     if pairs is not None:
-        by_pairs = sum(min(entry.pairs / pairs, 1.0) for entry in found.values()) / len(found)
+        by_pairs = sum(min(entry.pairs / pairs, 1.0) for entry in findings.values()) / len(findings)
     return max(by_pairs, time_gone)

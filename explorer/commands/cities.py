@@ -48,19 +48,19 @@ def run(arguments: argparse.Namespace) -> None:
         download(find(arguments.download))
         return
     if arguments.format != "table":
-        known = cities()
+        catalogue = cities()
         listed: dict[str, list[object]] = {
-            "key": list(known),
-            "title": [entry.title for entry in known.values()],
-            "description": [each.description for each in known.values()],
-            "where": [where(each) for each in known.values()],
-            "present": [each.present for each in known.values()],
+            "key": list(catalogue),
+            "title": [entry.title for entry in catalogue.values()],
+            "description": [city.description for city in catalogue.values()],
+            "where": [where(city) for city in catalogue.values()],
+            "present": [city.present for city in catalogue.values()],
         }
         print(as_text(listed, arguments.format), end="")
         return
-    for key, each in cities().items():
-        print(f"{key}\n{paragraph(each.title, 4)}")
-        for line in (each.description, where(each)):
+    for key, city in cities().items():
+        print(f"{key}\n{paragraph(city.title, 4)}")
+        for line in (city.description, where(city)):
             print(paragraph(line, 4))
 
 
@@ -74,10 +74,10 @@ def make_nation(arguments: argparse.Namespace) -> None:
         kinds = {".gpkg": "GPKG", ".geojson": "GeoJSON"}
         if path.suffix not in kinds:
             raise InputError(f"Boundaries are not written as {path.suffix!r}; name it .gpkg.")
-        found = nation.boundaries()
+        boundaries = nation.boundaries()
         # The layer has the name of the file, not of the part that is written first.
         how = {"driver": kinds[path.suffix], "layer": path.stem}
-        write_whole(path, lambda part: found.to_file(part, **how))
+        write_whole(path, lambda part: boundaries.to_file(part, **how))
         print(f"Saved as {path}: columns country, region, district.")
     if arguments.make_nation is not None:
         with progress("Making points") as tell:
@@ -85,26 +85,26 @@ def make_nation(arguments: argparse.Namespace) -> None:
         print(f"Saved {rows:,} made-up points as {len(files)} files in {arguments.make_nation}.")
 
 
-def where(each: City) -> str:
+def where(city: City) -> str:
     """Where a city's points are, or how to get them."""
-    if each.make is not None:
+    if city.make is not None:
         return "Made by this program when it is asked for."
-    if each.file is not None:
-        return f"File: {each.file}"
-    if each.present:
-        return f"Downloaded: {', '.join(str(file.path()) for file in each.downloads)}"
-    return f"Not here yet: dp-explorer cities --download {each.key}"
+    if city.file is not None:
+        return f"File: {city.file}"
+    if city.present:
+        return f"Downloaded: {', '.join(str(file.path()) for file in city.downloads)}"
+    return f"Not here yet: dp-explorer cities --download {city.key}"
 
 
-def download(each: City) -> None:
+def download(city: City) -> None:
     """Fetch the files of a city that are not here yet."""
-    if each.present:
-        print(f"{each.title} is here already. {where(each)}")
+    if city.present:
+        print(f"{city.title} is here already. {where(city)}")
         return
-    with progress(f"Downloading {each.title}") as tell:
-        for number, file in enumerate(each.downloads, 1):
+    with progress(f"Downloading {city.title}") as tell:
+        for number, file in enumerate(city.downloads, 1):
             file.fetch()
             if tell is not None:
-                tell(number / len(each.downloads))
-    note(f"{each.title} was downloaded and its checksum is right.")
-    print(where(each))
+                tell(number / len(city.downloads))
+    note(f"{city.title} was downloaded and its checksum is right.")
+    print(where(city))

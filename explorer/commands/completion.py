@@ -41,8 +41,8 @@ def run(arguments: argparse.Namespace) -> None:
 
     parser = arguments.program(True)
     every = {"trips": trip_mechanisms()}
-    for name, each in _parsers(parser).items():
-        for action in each._actions:
+    for name, command in _parsers(parser).items():
+        for action in command._actions:
             if action.dest == "mechanism":
                 action.choices = list(every.get(name, all_mechanisms()))
             if action.dest in _FILES and not action.choices:

@@ -107,10 +107,10 @@ def run(arguments: argparse.Namespace) -> None:
     if in_parts(sources) and path is None:
         how = {"workers": where, "gaps": arguments.gaps}
     elif in_parts(sources) and path is not None:
-        kept = path.with_name(path.name.replace(".exact.parquet", ".exact.checkpoint"))
-        how = {"workers": where, "checkpoint": kept, "gaps": arguments.gaps}
-        if kept.exists():
-            note(f"Going on from {kept.name}.")
+        checkpoint = path.with_name(path.name.replace(".exact.parquet", ".exact.checkpoint"))
+        how = {"workers": where, "checkpoint": checkpoint, "gaps": arguments.gaps}
+        if checkpoint.exists():
+            note(f"Going on from {checkpoint.name}.")
     started = time.perf_counter()
     matrix, notes = count_points(sources, arguments, grid, bound, draws=path is not None, **how)
     for sentence in notes:
@@ -128,13 +128,13 @@ def _print_truth(arguments: argparse.Namespace, matrix: FrequencyMatrix) -> None
     from explorer.points.truth import exact
     from explorer.queries.geojson import EDGES
 
-    asked, names, boxes = asked_of_one_map(arguments, matrix.grid)
-    columns = {"EXACT": exact(matrix, asked)}
+    questions, names, boxes = asked_of_one_map(arguments, matrix.grid)
+    columns = {"EXACT": exact(matrix, questions)}
     if arguments.format != "table":
-        edges = dict(zip(EDGES, asked.T, strict=True)) if boxes else {}
+        edges = dict(zip(EDGES, questions.T, strict=True)) if boxes else {}
         print(as_text({"name": names, **edges, **columns}, arguments.format), end="")
     elif boxes:
-        print(lines_of_boxes(asked, names, columns, matrix.grid.unit))
+        print(lines_of_boxes(questions, names, columns, matrix.grid.unit))
     else:
         print(table(["name", *columns], rows(names, columns)))
     note("These counts are exact: the curator's own, not to be published.")

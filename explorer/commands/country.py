@@ -182,8 +182,8 @@ def _areas(arguments: argparse.Namespace) -> tuple[Areas, float]:
     nearest = None if arguments.nearest is None else as_metres(arguments.nearest, "--nearest")
     cell = as_metres(arguments.cell, "--cell")
 
-    def read(own: Any) -> Areas:
-        return Areas.read(arguments.areas, levels, nearest, own)
+    def read(stated_crs: Any) -> Areas:
+        return Areas.read(arguments.areas, levels, nearest, stated_crs)
 
     areas: Areas = in_own_crs(arguments, "areas", read)
     areas.lattice(cell)  # refuses cells before anything is read
@@ -234,7 +234,7 @@ def _say(release: CountryRelease) -> None:
                 f"{np.median(release.sd[at]):,.1f}" if len(at) else "-",
             ]
         )
-    drawn = sum(each is not None for each in release.maps)
+    drawn = sum(area_map is not None for area_map in release.maps)
     if drawn:
         counted = tree.path_spent[tree.leaves, tree.stages.index(AREAS)] if paid.any() else 0
         left = release.epsilon - float(np.median(counted)) / UNITS_PER_EPSILON

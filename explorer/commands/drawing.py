@@ -93,9 +93,9 @@ def declared_grid(arguments: argparse.Namespace, shape: Any) -> Grid:
     from explorer.grid.grid import Grid
 
     ways = ("around", "bounds", "boundary")
-    given = [name for name in ways if getattr(arguments, name) is not None]
-    if len(given) != 1:
-        what = "is missing" if not given else "is declared twice"
+    typed = [name for name in ways if getattr(arguments, name) is not None]
+    if len(typed) != 1:
+        what = "is missing" if not typed else "is declared twice"
         raise InputError(
             f"The public extent {what}; give one of --around LON LAT --size 20km, --bounds X0 Y0 "
             "X1 Y1 --crs-grid EPSG:27700, or --boundary FILE."
@@ -103,16 +103,16 @@ def declared_grid(arguments: argparse.Namespace, shape: Any) -> Grid:
     needed = {"size": ("around",), "height_extent": ("around",), "crs_grid": ("bounds", "boundary")}
     needed["crs_boundary"] = ("boundary",)
     for name, whose in needed.items():
-        if getattr(arguments, name) is not None and given[0] not in whose:
-            raise InputError(f"{flags.flag(name)} does not go with --{given[0]}; leave it out.")
+        if getattr(arguments, name) is not None and typed[0] not in whose:
+            raise InputError(f"{flags.flag(name)} does not go with --{typed[0]}; leave it out.")
     crs = None if arguments.crs_grid is None else flags.crs(arguments.crs_grid)
-    if given[0] == "boundary":
+    if typed[0] == "boundary":
 
-        def read(own: Any) -> Grid:
-            return Grid.from_boundary(arguments.boundary, shape, crs, boundary_crs=own)
+        def read(stated_crs: Any) -> Grid:
+            return Grid.from_boundary(arguments.boundary, shape, crs, boundary_crs=stated_crs)
 
         return in_own_crs(arguments, "boundary", read, "boundary_crs")
-    if given[0] == "bounds":
+    if typed[0] == "bounds":
         if crs is None:
             raise InputError("--bounds are metres of a CRS; say which with --crs-grid EPSG:27700.")
         west, south, east, north = arguments.bounds
@@ -134,12 +134,12 @@ def in_own_crs(
     from explorer.grid.stated_crs import UnknownCRS
 
     typed, points = f"--crs-{what}", getattr(arguments, "crs", None)
-    own = getattr(arguments, f"crs_{what}")
+    stated_crs = getattr(arguments, f"crs_{what}")
     with as_typed(lambda sentence: flags.with_crs_flag(sentence, option, typed)):
         try:
-            return read(None if own is None else flags.crs(own))
+            return read(None if stated_crs is None else flags.crs(stated_crs))
         except UnknownCRS:
-            if own is not None or points is None:
+            if stated_crs is not None or points is None:
                 raise
             result = read(flags.crs(points))
     note(f"The file of the {what} names no CRS that can be right: --crs {points} was taken.")
@@ -184,7 +184,7 @@ def say_unit(arguments: argparse.Namespace) -> None:
 
 
 def draw_and_save(
-    made: Mechanism,
+    mechanism: Mechanism,
     matrix: Counts,
     seed: int | None,
     ledger: Payment | None,
@@ -202,7 +202,7 @@ def draw_and_save(
     # Before the draw: a ledger that is lost after it must not lose the release.
     population = "" if ledger is None else population_in(ledger, matrix)
     with saved_first(ledger):
-        release = _draw(made, matrix, seed, ledger, **besides)
+        release = _draw(mechanism, matrix, seed, ledger, **besides)
         if path is not None:
             _save(release, path, population, ledger)
         print(release.summary())
@@ -224,24 +224,24 @@ def _save(release: Release, path: Path, population: str, ledger: Payment | None)
     try:
         release.save(path)
     except InputError as error:
-        kept = drawn.keep(token, release, population, title)
-        raise InputError(f"{error} What was drawn and paid for is kept as {kept}.") from error
+        recovered = drawn.keep(token, release, population, title)
+        raise InputError(f"{error} What was drawn and paid for is kept as {recovered}.") from error
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     drawn.saved_elsewhere(token, population, title, path.name, digest)
 
 
 def _draw(
-    made: Mechanism, matrix: Counts, seed: int | None, ledger: Payment | None, **besides: Any
+    mechanism: Mechanism, matrix: Counts, seed: int | None, ledger: Payment | None, **besides: Any
 ) -> Release:
     from explorer.mechanisms.duration import duration
 
-    text = "" if seed is not None else duration(made, matrix)
+    text = "" if seed is not None else duration(mechanism, matrix)
     if text:
         note(text)
     try:
-        with progress(f"Drawing {made.title}") as tell:
-            return made.release(matrix, rng=seed, progress=tell, ledger=ledger, **besides)
+        with progress(f"Drawing {mechanism.title}") as tell:
+            return mechanism.release(matrix, rng=seed, progress=tell, ledger=ledger, **besides)
     except KeyboardInterrupt:
         if ledger is not None and ledger.booked:
             note("What the interrupted release would have cost stays booked.")

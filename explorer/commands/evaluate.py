@@ -116,13 +116,13 @@ def run(arguments: argparse.Namespace) -> None:
     jobs = None if arguments.jobs is None else whole(arguments.jobs, "--jobs")
     path = _output(arguments)
     matrix, title = counted(arguments)
-    asked = workloads(arguments.workload or ["random"], matrix.shape)
+    questions = workloads(arguments.workload or ["random"], matrix.shape)
     store, before = _store(arguments, path)
     done = []
     try:
         with progress(f"{len(tasks):,} runs on {title}") as tell:
             for finished in runs(
-                matrix, tasks, asked, city=title, jobs=jobs, store=store, progress=tell
+                matrix, tasks, questions, city=title, jobs=jobs, store=store, progress=tell
             ):
                 done.append(finished)
     except KeyboardInterrupt:
@@ -187,10 +187,10 @@ def load(text: str, shape: str | None) -> tuple[FrequencyMatrix, str]:
     """
     from explorer.cities.catalogue import City, cities
 
-    known = cities()
+    catalogue = cities()
     path = Path(text).expanduser()
-    if text in known:
-        city = known[text]
+    if text in catalogue:
+        city = catalogue[text]
         if not city.present:
             raise InputError(
                 f"{city.title} is not here yet; run: dp-explorer cities --download {city.key}"
@@ -204,12 +204,13 @@ def load(text: str, shape: str | None) -> tuple[FrequencyMatrix, str]:
         )
     else:
         raise InputError(
-            f"There is no city or file {text!r}; choose one of {', '.join(known)}, or a .npy file."
+            f"There is no city or file {text!r}; choose one of {', '.join(catalogue)}, or a .npy "
+            "file."
         )
-    wanted = None if shape is None else flags.shape(shape)
-    city.grid(wanted)  # refuses a shape before anything is read
+    grid_shape = None if shape is None else flags.shape(shape)
+    city.grid(grid_shape)  # refuses a shape before anything is read
     with progress(f"Reading {city.title}") as tell:
-        return city.load(wanted, progress=tell)[1], city.key
+        return city.load(grid_shape, progress=tell)[1], city.key
 
 
 def whole(text: str, name: str) -> int:
@@ -287,17 +288,17 @@ def _write(path: Path, new: pd.DataFrame, before: pd.DataFrame | None) -> None:
     results.write(new, path)
 
 
-def _print_ranking(found: pd.DataFrame, metric: str) -> None:
+def _print_ranking(ranked: pd.DataFrame, metric: str) -> None:
     """One table: who comes first, by epsilon and over all."""
     from explorer.evaluate.results import figure
 
-    epsilons = [column for column in found.columns if isinstance(column, float)]
+    epsilons = [column for column in ranked.columns if isinstance(column, float)]
     header = [metric, *(f"epsilon {epsilon:g}" for epsilon in epsilons), "all", "+-", "times best"]
     rows = [
         [str(name)]
-        + [figure(row[each], 4) for each in epsilons]
+        + [figure(row[epsilon], 4) for epsilon in epsilons]
         + [figure(row["score"], 4), figure(row["error"], 1), f"{row['times_best']:.2f}"]
-        for name, row in found.iterrows()
+        for name, row in ranked.iterrows()
     ]
     print(table(header, rows) + "\n")
 

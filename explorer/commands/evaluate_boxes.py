@@ -50,44 +50,46 @@ def run(
         read = (arguments.map, arguments.rectangles, arguments.polygons)
         path = output_path(arguments.output, arguments.overwrite, read)
     matrix, title = load(arguments)
-    asked, names, _ = asked_of_one_map(arguments, matrix.grid)
-    found = compare(matrix, kinds, epsilons, asked, repeat=repeat, progress=sys.stderr.isatty())
-    found["box"] = names * (len(found) // len(names))
+    questions, names, _ = asked_of_one_map(arguments, matrix.grid)
+    results = compare(
+        matrix, kinds, epsilons, questions, repeat=repeat, progress=sys.stderr.isatty()
+    )
+    results["box"] = names * (len(results) // len(names))
     if arguments.format == "table":
-        print(_per_box(found) if arguments.per_box else _errors(found, title))
+        print(_per_box(results) if arguments.per_box else _errors(results, title))
     else:
-        print(as_text(dict(found.items()), arguments.format), end="")
+        print(as_text(dict(results.items()), arguments.format), end="")
     if path is not None:
-        write_whole(path, lambda part: _write(found, part, path.suffix))
-        (print if arguments.format == "table" else note)(f"{len(found):,} answers are in {path}.")
+        write_whole(path, lambda part: _write(results, part, path.suffix))
+        (print if arguments.format == "table" else note)(f"{len(results):,} answers are in {path}.")
     note("Previews compared with exact counts: the curator's own, not to be published.")
 
 
-def _errors(found: pd.DataFrame, title: str) -> str:
+def _errors(results: pd.DataFrame, title: str) -> str:
     """Mean absolute errors by mechanism and epsilon, the smallest first."""
-    kept = found.assign(size=found.error.abs())
-    means = kept.pivot_table(index="mechanism", columns="epsilon", values="size", aggfunc="mean")
+    sized = results.assign(size=results.error.abs())
+    means = sized.pivot_table(index="mechanism", columns="epsilon", values="size", aggfunc="mean")
     means = means.loc[means.mean(axis=1).sort_values().index]
     header = [f"mean |error| on {title}", *(f"epsilon {column:g}" for column in means.columns)]
     return table(
-        header, [[str(name), *(f"{each:,.1f}" for each in row)] for name, row in means.iterrows()]
+        header, [[str(name), *(f"{error:,.1f}" for error in row)] for name, row in means.iterrows()]
     )
 
 
-def _per_box(found: pd.DataFrame) -> str:
-    asked = ("mechanism", "epsilon", "repeat", "box")
-    figures = [name for name in found.columns if name not in asked]
-    header = [*asked, *figures]
+def _per_box(results: pd.DataFrame) -> str:
+    keys = ("mechanism", "epsilon", "repeat", "box")
+    figures = [name for name in results.columns if name not in keys]
+    header = [*keys, *figures]
     lines = [
         [str(row["mechanism"]), f"{row['epsilon']:g}", str(row["repeat"]), str(row["box"])]
         + [f"{row[name]:,.1f}" for name in figures]
-        for _, row in found.iterrows()
+        for _, row in results.iterrows()
     ]
     return table(header, lines)
 
 
-def _write(found: pd.DataFrame, path: Path, suffix: str) -> None:
+def _write(results: pd.DataFrame, path: Path, suffix: str) -> None:
     if suffix == ".csv":
-        found.to_csv(path, index=False)
+        results.to_csv(path, index=False)
     else:
-        found.to_parquet(path, index=False)
+        results.to_parquet(path, index=False)

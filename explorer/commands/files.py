@@ -31,7 +31,7 @@ def output_path(text: str, overwrite: bool, reads: Iterable[str | None] = ()) ->
     path = Path(text).expanduser()
     if path.is_dir():
         raise InputError(f"{text} is a folder; give the name of a file in it.")
-    for read in (_file_of(each) for each in reads if each is not None):
+    for read in (_file_of(name) for name in reads if name is not None):
         if path.exists() and read.exists() and path.samefile(read):
             raise InputError(f"{text} is what is read; give the output another name.")
     if path.exists() and not overwrite:

@@ -38,9 +38,9 @@ def refuse(arguments: argparse.Namespace, names: Iterable[str], beside: str) -> 
 def owners(kinds: Kinds | None = None) -> dict[str, list[type[Mechanism]]]:
     """The mechanisms (of maps, or these) that have a parameter, by its name, as declared."""
     owners: dict[str, list[type[Mechanism]]] = {}
-    for each in _known(kinds).values():
-        for name in each.tunables():
-            owners.setdefault(name, []).append(each)
+    for kind in _known(kinds).values():
+        for name in kind.tunables():
+            owners.setdefault(name, []).append(kind)
     return owners
 
 
@@ -151,16 +151,16 @@ def build(
     by_name = owners(kinds)
     for name in typed:
         if name not in chosen.tunables():
-            keys = " or ".join(each.key for each in by_name[name])
-            titles = " and ".join(each.title for each in by_name[name])
+            keys = " or ".join(kind.key for kind in by_name[name])
+            titles = " and ".join(kind.title for kind in by_name[name])
             raise InputError(
                 f"{flag(name)} belongs to {titles}, not to {chosen.title}; leave it out, or "
                 f"choose --mechanism {keys}."
             )
     settings = {name: value_of(chosen.param[name], text) for name, text in typed.items()}
-    made = chosen(epsilon=value_of(chosen.param["epsilon"], arguments.epsilon), **settings)
-    matters = made.relevant()
-    return made, [flag(name) for name in typed if name not in matters]
+    instance = chosen(epsilon=value_of(chosen.param["epsilon"], arguments.epsilon), **settings)
+    matters = instance.relevant()
+    return instance, [flag(name) for name in typed if name not in matters]
 
 
 def pairs(typed: Iterable[str], kind: type[Mechanism], what: str) -> dict[str, Any]:
@@ -180,8 +180,8 @@ def pairs(typed: Iterable[str], kind: type[Mechanism], what: str) -> dict[str, A
     """
     pairs: dict[str, Any] = {}
     for character in typed:
-        given, equals, text = character.partition("=")
-        name = given.strip().replace("-", "_")
+        typed_name, equals, text = character.partition("=")
+        name = typed_name.strip().replace("-", "_")
         if not equals or not name:
             raise InputError(f"{what} is {character!r}; give a name and a value such as T=5.")
         if name not in kind.tunables():
@@ -204,8 +204,8 @@ def value_of(declared: param.Parameter, text: str, what: str = "") -> Any:
 
     if isinstance(declared, param.Selector):
         by_text = {_typed(choice).lower(): choice for choice in declared.objects}
-        wanted = text.strip().lower().replace(" ", "-")
-        return by_text.get(wanted, text)
+        typed = text.strip().lower().replace(" ", "-")
+        return by_text.get(typed, text)
     if declared.allow_None and text.strip().lower() == "auto":
         return None
     try:

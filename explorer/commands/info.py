@@ -37,19 +37,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Read the file and print what it says of itself."""
     require_file(arguments.map)
-    found = {"file": Path(arguments.map).name, **_about(arguments.map)}
+    facts = {"file": Path(arguments.map).name, **_about(arguments.map)}
     if arguments.format == "json":
-        print(as_json(found), end="")
+        print(as_json(facts), end="")
         return
-    stages = found.pop("ledger", [])
-    width = max(map(len, found)) + 2
-    for name, value in found.items():
-        said = paragraph(_said(value), width).lstrip()
-        print(f"{one_line(name).replace('_', ' '):<{width}}{said}")
+    stages = facts.pop("ledger", [])
+    width = max(map(len, facts)) + 2
+    for name, value in facts.items():
+        line = paragraph(_said(value), width).lstrip()
+        print(f"{one_line(name).replace('_', ' '):<{width}}{line}")
     if stages:
         print()
         print(table(list(stages[0]), [[_said(cell) for cell in row.values()] for row in stages]))
-    if found["kind"] == "counts":
+    if facts["kind"] == "counts":
         note("These counts are exact: the curator's own, not to be published.")
 
 
@@ -66,7 +66,7 @@ def _about(path: str) -> dict[str, Any]:
         country = CountryRelease.load(path)
         areas = country.windows.areas
         shape = {"levels": list(areas.levels), "lowest_areas": len(areas)}
-        maps = sum(each is not None for each in country.maps)
+        maps = sum(area_map is not None for area_map in country.maps)
         extent = _extent(country.windows.grid)
         return {**_of_release(country), **shape, "maps_inside": maps, **extent}
     release: Any = Release.load(path)
@@ -132,19 +132,19 @@ def _of_counts(path: str) -> dict[str, Any]:
 
 def _extent(grid: Grid) -> dict[str, Any]:
     """Cells and edges of a grid in its unit, and where on the Earth its centre is."""
-    known = {"cells": list(grid.shape), "bounds": list(grid.bounds), "bounds_in": grid.unit}
+    extent = {"cells": list(grid.shape), "bounds": list(grid.bounds), "bounds_in": grid.unit}
     if grid.crs is None:
-        return known
+        return extent
     x0, y0, x1, y1 = grid.bounds
     (lon,), (lat,) = grid.to_lonlat([(x0 + x1) / 2], [(y0 + y1) / 2])
     centre = [round(float(lon), _DEGREES), round(float(lat), _DEGREES)]
-    return {**known, "centre_lonlat": centre, "crs": grid.crs.to_string()}
+    return {**extent, "centre_lonlat": centre, "crs": grid.crs.to_string()}
 
 
 def _said(value: Any) -> str:
     """A value in a line: lists and dicts without brackets."""
     if isinstance(value, dict):
-        return "; ".join(f"{name} {_said(each)}" for name, each in value.items()) or "none"
+        return "; ".join(f"{name} {_said(entry)}" for name, entry in value.items()) or "none"
     if isinstance(value, list):
         return ", ".join(map(_said, value))
     if isinstance(value, float):

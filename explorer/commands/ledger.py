@@ -40,30 +40,32 @@ def run(arguments: argparse.Namespace) -> None:
         from explorer.privacy.ledger_file import accept
 
         path = Ledger().path
-        known, there = accept(path)
-        note(f"{path} is the ledger from now on, with {there} rows; {known} were known of.")
-    found = statement(Ledger())
+        rows_known, there = accept(path)
+        note(f"{path} is the ledger from now on, with {there} rows; {rows_known} were known of.")
+    statements = statement(Ledger())
     if arguments.population is not None:
         name = population_name(arguments.population)
-        found = [each for each in found if name in each["populations"]]
-        if not found:
+        statements = [population for population in statements if name in population["populations"]]
+        if not statements:
             raise InputError(f"The ledger has booked nothing on the population “{name}”.")
     if arguments.format == "json":
-        print(as_json(found), end="")
+        print(as_json(statements), end="")
         return
     rows = [
-        {"population": entry["population"], **row} for entry in found for row in entry["bookings"]
+        {"population": entry["population"], **row}
+        for entry in statements
+        for row in entry["bookings"]
     ]
     names = ("population", "time", "mechanism", "epsilon", "state", "file", "sha256")
     if arguments.format == "csv":
         columns = {name: [row[name] for row in rows] for name in names}
         # Of its whole population, on each of its rows; without a cap nothing stands there.
         for name in ("spent", "left"):
-            sums = [[each[name]] * len(each["bookings"]) for each in found]
+            sums = [[population[name]] * len(population["bookings"]) for population in statements]
             columns[f"population_{name}"] = list(chain.from_iterable(sums))
         print(as_text(columns, "csv"), end="")
         return
-    if not found:
+    if not statements:
         print("Nothing has been booked.")
         return
     listed = [[_said(name, row[name]) for name in names] for row in rows]
@@ -71,7 +73,11 @@ def run(arguments: argparse.Namespace) -> None:
     print(table(names, listed, left=len(names)))
     print()
     header = ("population", "spent", "left")
-    print(table(header, [[each["population"], *_totals(each)] for each in found]))
+    print(
+        table(
+            header, [[population["population"], *_totals(population)] for population in statements]
+        )
+    )
 
 
 def _said(name: str, value: Any) -> str:
@@ -82,6 +88,6 @@ def _said(name: str, value: Any) -> str:
     return f"{value:.12g}" if isinstance(value, float) else str(value)
 
 
-def _totals(each: dict[str, Any]) -> tuple[str, str]:
-    left = each["left"]
-    return f"{each['spent']:.12g}", "no cap" if left is None else f"{left:.12g}"
+def _totals(population: dict[str, Any]) -> tuple[str, str]:
+    left = population["left"]
+    return f"{population['spent']:.12g}", "no cap" if left is None else f"{left:.12g}"

@@ -32,21 +32,21 @@ def run(arguments: argparse.Namespace) -> None:
         every = {**all_mechanisms(), **trip_mechanisms()}
         if arguments.format != "table":
             about = ("key", "title", "summary", "paper", "for_maps")
-            listed = {name: [getattr(each, name) for each in every.values()] for name in about}
+            listed = {name: [getattr(kind, name) for kind in every.values()] for name in about}
             print(as_text(listed, arguments.format), end="")
             return
         width = max(map(len, every))
-        for key, each in every.items():
-            print(f"{key:<{width}}  {each.summary} {each.paper}{_only(each)}")
+        for key, kind in every.items():
+            print(f"{key:<{width}}  {kind.summary} {kind.paper}{_only(kind)}")
         return
     chosen = mechanism(arguments.name)
     if arguments.format != "table":
         declared = [chosen.param[name] for name in ("epsilon", *chosen.tunables())]
         settings = {
             "parameter": [parameter.name for parameter in declared],
-            "default": [each.default for each in declared],
-            "allowed": [allowed(each) for each in declared],
-            "meaning": [each.doc for each in declared],
+            "default": [parameter.default for parameter in declared],
+            "allowed": [allowed(parameter) for parameter in declared],
+            "meaning": [parameter.doc for parameter in declared],
         }
         print(as_text(settings, arguments.format), end="")
         return

@@ -115,8 +115,8 @@ def run(arguments: argparse.Namespace) -> None:
         )
     _print_rows(report, arguments)
     if bench is not None and shows_figures:
-        for shown in tables(bench):
-            print(f"\n{shown.name}: {shown.about}\n{table(shown.header, shown.rows)}")
+        for figure in tables(bench):
+            print(f"\n{figure.name}: {figure.about}\n{table(figure.header, figure.rows)}")
     _end(report, path)
 
 

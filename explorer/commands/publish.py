@@ -66,10 +66,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group = parser.add_argument_group("what you say of it")
     group.add_argument("--about", metavar="FILE", help="YAML with the answers below, by name")
-    for each in QUESTIONS:
-        among = f": {', '.join(each.among)}" if each.among else ""
+    for question in QUESTIONS:
+        among = f": {', '.join(question.among)}" if question.among else ""
         group.add_argument(
-            flags.flag(each.name), dest=f"about {each.name}", metavar="TEXT", help=each.asks + among
+            flags.flag(question.name),
+            dest=f"about {question.name}",
+            metavar="TEXT",
+            help=question.asks + among,
         )
     group = parser.add_argument_group("signature")
     group.add_argument(
@@ -108,7 +111,7 @@ def run(arguments: argparse.Namespace) -> None:
         raise InputError("A release has a budget; give it with --epsilon 0.1.")
     if arguments.output is None:
         raise InputError("What is published needs a folder; name it with -o DIR.")
-    made, idle = flags.build(arguments, mechanism(arguments.mechanism))
+    instance, idle = flags.build(arguments, mechanism(arguments.mechanism))
     bound = whole_or_none(arguments.contribution_bound, "--contribution-bound", 1)
     shape = None if arguments.shape is None else flags.shape(arguments.shape)
     load = source_of(arguments, shape, bound)
@@ -127,12 +130,12 @@ def run(arguments: argparse.Namespace) -> None:
         note(without_counts(sentence))
     say_unit(arguments)
     boxes = _boxes(arguments, matrix)
-    _publish(arguments, made, matrix, ledger, folder, about, signing, boxes)
+    _publish(arguments, instance, matrix, ledger, folder, about, signing, boxes)
 
 
 def _publish(
     arguments: argparse.Namespace,
-    made: Any,
+    instance: Any,
     matrix: Any,
     ledger: Payment,
     folder: Path,
@@ -156,9 +159,9 @@ def _publish(
             "points on a grid with a CRS."
         )
     with saved_first(ledger):
-        release = _drawn(arguments, made, matrix, ledger)
+        release = _drawn(arguments, instance, matrix, ledger)
         (receipt,) = receipts(ledger, [str(ledger.token)])
-        published = Published(release, about, Booking.of(receipt), Method.of(type(made)), boxes)
+        published = Published(release, about, Booking.of(receipt), Method.of(type(instance)), boxes)
         write_directory(published, folder, signing)
         DrawnReleases(ledger.path).saved(
             str(ledger.token), folder.name, size_and_sum(folder / RELEASE)["sha256"]
@@ -189,8 +192,8 @@ def _again(arguments: argparse.Namespace) -> None:
     from explorer.publish.verifying import verify
     from explorer.releases.release import Release
 
-    given = ("points", "city", "epsilon", "population", "boxes")
-    flags.refuse(arguments, given, "--again, whose release is drawn")
+    flags_of_drawing = ("points", "city", "epsilon", "population", "boxes")
+    flags.refuse(arguments, flags_of_drawing, "--again, whose release is drawn")
     if arguments.output is None:
         raise InputError("What is published needs a folder; name it with -o DIR.")
     old, folder = (Path(text).expanduser() for text in (arguments.again, arguments.output))
@@ -222,34 +225,34 @@ def _again(arguments: argparse.Namespace) -> None:
         print(f"Signed with the key {fingerprint(signing.public)}.")
 
 
-def _drawn(arguments: argparse.Namespace, made: Any, matrix: Any, ledger: Payment) -> Any:
+def _drawn(arguments: argparse.Namespace, instance: Any, matrix: Any, ledger: Payment) -> Any:
     """The release: one that was kept and not handed out, or the one draw that is booked now."""
     from explorer.privacy.drawn import DrawnReleases
     from explorer.privacy.once import acknowledge, draw, token_of, unfinished
     from explorer.publish.published import Booking
     from explorer.releases.release import Release
 
-    left = unfinished(ledger, matrix, made)
-    kept = next((each for each in left if each.kept is not None), None)
-    if kept is not None:
+    left = unfinished(ledger, matrix, instance)
+    recovered = next((pending for pending in left if pending.kept is not None), None)
+    if recovered is not None:
         note(
-            f"A draw with these settings was booked on {kept.receipt.time} and not published; it "
-            "was kept and is used now, and nothing more is spent."
+            f"A draw with these settings was booked on {recovered.receipt.time} and not published; "
+            "it was kept and is used now, and nothing more is spent."
         )
-        ledger.token = kept.receipt.token
-        Booking.of(kept.receipt)
-        return Release.load(DrawnReleases(ledger.path).path(kept.receipt.token))
+        ledger.token = recovered.receipt.token
+        Booking.of(recovered.receipt)
+        return Release.load(DrawnReleases(ledger.path).path(recovered.receipt.token))
     if left and not arguments.draw_again:
         raise InputError(
             f"A draw with these settings was booked on {left[0].receipt.time} and did not come to "
             "its end: its budget is spent, nothing of it is kept, and nothing was drawn now; give "
             "--draw-again to spend the same once more."
         )
-    ledger.token = token_of(ledger, matrix, made)
-    for each in left:
-        acknowledge(ledger, each)
-    with progress(f"Drawing {made.title}") as tell:
-        return draw(ledger, matrix, made, tell)
+    ledger.token = token_of(ledger, matrix, instance)
+    for pending in left:
+        acknowledge(ledger, pending)
+    with progress(f"Drawing {instance.title}") as tell:
+        return draw(ledger, matrix, instance, tell)
 
 
 def _finished_before(folder: Path, ledger: Payment) -> bool:
@@ -289,9 +292,9 @@ def _said(arguments: argparse.Namespace) -> dict[str, Any]:
     """Answers of the file, over them those of the flags."""
     from explorer.publish.about import QUESTIONS, read
 
-    said = {} if arguments.about is None else read(Path(arguments.about).expanduser())
+    answers = {} if arguments.about is None else read(Path(arguments.about).expanduser())
     typed = {q.name: getattr(arguments, f"about {q.name}") for q in QUESTIONS}
-    return said | {name: text for name, text in typed.items() if text is not None}
+    return answers | {name: text for name, text in typed.items() if text is not None}
 
 
 def _boxes(arguments: argparse.Namespace, matrix: Any) -> Boxes | None:

@@ -87,8 +87,8 @@ def rectangles(arguments: argparse.Namespace, grid: Grid) -> tuple[np.ndarray, l
         typed = boxes_of_degrees(typed, grid)
     boxes, names = np.zeros((0, 4)), list[str]()
     if arguments.rectangles is not None:
-        told = note if arguments.bounding_boxes else refuse_shapes
-        boxes, names = read_rectangles(arguments.rectangles, grid, note=told)
+        notify = note if arguments.bounding_boxes else refuse_shapes
+        boxes, names = read_rectangles(arguments.rectangles, grid, note=notify)
     boxes = np.concatenate([boxes, typed])
     try:
         refuse_degrees(grid, boxes)

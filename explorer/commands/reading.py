@@ -141,7 +141,7 @@ def count_points(
         matrix: FrequencyMatrix = grid.count(
             points, bound, tell, per="record" if bound is None else "user"
         )
-    few = [str(each.message) for each in caught if each.category is ExtentWarning]
+    few = [str(warning.message) for warning in caught if warning.category is ExtentWarning]
     return matrix, tuple(map(as_flags, (*points.notes, *few)))
 
 
@@ -155,23 +155,23 @@ def look_at_points(
     InputError
         As of reading; where a release ``draws`` from them, for a column of users without a name.
     """
-    told = {name: getattr(arguments, name) for name in COLUMNS}
-    if told["crs"] is not None:
-        told["crs"] = flags.crs(told["crs"])
-    told["keep_zero"] = bool(told["keep_zero"])
+    typed = {name: getattr(arguments, name) for name in COLUMNS}
+    if typed["crs"] is not None:
+        typed["crs"] = flags.crs(typed["crs"])
+    typed["keep_zero"] = bool(typed["keep_zero"])
     points: Points | PointFiles | TextPoints
     if in_parts(sources):
         from explorer.points.partitions import scan_points
 
-        if told.pop("layer"):
+        if typed.pop("layer"):
             raise InputError("Points in parts have no layers; leave out --layer.")
         with as_typed(as_flags):
-            points = scan_points(sources[0] if len(sources) == 1 else sources, gaps=gaps, **told)
+            points = scan_points(sources[0] if len(sources) == 1 else sources, gaps=gaps, **typed)
     else:
         from explorer.points.reading import as_points
 
         with progress("Reading the points"), as_typed(as_flags):
-            points = as_points(sources[0], told)
+            points = as_points(sources[0], typed)
     if draws:
         check_unread_users(arguments, points.notes)
     return points

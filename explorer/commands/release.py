@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Check everything that can be checked, then read, count, book, draw and save."""
     from explorer.mechanisms import mechanism
 
-    made, idle = flags.build(arguments, mechanism(arguments.mechanism))
+    instance, idle = flags.build(arguments, mechanism(arguments.mechanism))
     seed = whole_or_none(arguments.preview, "--preview", 0)
     bound = whole_or_none(arguments.contribution_bound, "--contribution-bound", 1)
     shape = None if arguments.shape is None else flags.shape(arguments.shape)
@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> None:
     for sentence in notes:
         note(without_counts(sentence))
     say_unit(arguments)
-    draw_and_save(made, matrix, seed, ledger, path, started)
+    draw_and_save(instance, matrix, seed, ledger, path, started)
 
 
 def population_of(arguments: argparse.Namespace) -> str:

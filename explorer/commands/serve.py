@@ -157,7 +157,7 @@ def _to_others(arguments: argparse.Namespace) -> None:
         "proxied": arguments.behind_proxy,
         "open": arguments.open,
     }
-    path = os.pathsep.join(each for each in sys.path if each)
+    path = os.pathsep.join(folder for folder in sys.path if folder)
     command = [sys.executable, "-P", "-m", "explorer.audience", json.dumps(settings)]
     environment = {**os.environ, "PYTHONPATH": path}
     if os.name == "posix":

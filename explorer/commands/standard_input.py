@@ -34,20 +34,20 @@ def standard_input(arguments: argparse.Namespace) -> Iterator[argparse.Namespace
     InputError
         For "-" in place of several files, or nothing on standard input.
     """
-    asked = sum(_count(getattr(arguments, name, None)) for name in READ)
-    if not asked:
+    uses = sum(_count(getattr(arguments, name, None)) for name in READ)
+    if not uses:
         yield arguments
         return
-    if asked > 1:
+    if uses > 1:
         raise InputError("Standard input can be read once; give a name in place of the second -.")
     with tempfile.TemporaryDirectory(prefix="dp-explorer-") as folder, _outlived(folder):
-        kept = str(_kept(Path(folder)))
-        given = vars(arguments)
-        files = {name: _replaced(given[name], kept) for name in READ if name in given}
+        copy = str(_kept(Path(folder)))
+        values = vars(arguments)
+        files = {name: _replaced(values[name], copy) for name in READ if name in values}
         try:
-            yield argparse.Namespace(**{**given, **files})
+            yield argparse.Namespace(**{**values, **files})
         except InputError as error:
-            raise InputError(str(error).replace(kept, "standard input")) from error
+            raise InputError(str(error).replace(copy, "standard input")) from error
 
 
 @contextmanager
@@ -104,4 +104,4 @@ def _count(value: Any) -> int:
 def _replaced(value: Any, path: str) -> Any:
     if not isinstance(value, list | tuple):
         return path if value == "-" else value
-    return [_replaced(each, path) for each in value]
+    return [_replaced(entry, path) for entry in value]

@@ -125,16 +125,16 @@ def _by_place(arguments: argparse.Namespace, domain: TripDomain) -> tuple[Floats
     from explorer.grid.frames import by_place, place_of
     from explorer.queries.trip_files import read_place
 
-    found, called = {}, list[str]()
+    boxes_of, called = {}, list[str]()
     for name, file in arguments.place:
         place = place_of(name, domain.names)
-        if place in found:
+        if place in boxes_of:
             raise InputError(f"--place {name} is given twice; give the place once.")
-        found[place], own = read_place(
+        boxes_of[place], names = read_place(
             file, domain.grids[place], note=note if arguments.bounding_boxes else _refuse_shapes
         )
-        called = called or own
-    boxes = by_place({domain.names[p]: b for p, b in found.items()}, domain.names, domain.grids)
+        called = called or names
+    boxes = by_place({domain.names[p]: b for p, b in boxes_of.items()}, domain.names, domain.grids)
     return boxes.reshape(len(boxes), -1, 4), called
 
 

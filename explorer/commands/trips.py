@@ -105,7 +105,7 @@ def run(arguments: argparse.Namespace) -> None:
             f"{chosen.title} takes maps, not trips; choose one of {', '.join(kinds)}, or use "
             "dp-explorer release."
         )
-    made, idle = flags.build(arguments, chosen, kinds)
+    instance, idle = flags.build(arguments, chosen, kinds)
     seed = whole_or_none(arguments.preview, "--preview", 0)
     load = _source(arguments, chosen.dimensions, chosen.title)
     path = release_path(
@@ -120,7 +120,7 @@ def run(arguments: argparse.Namespace) -> None:
     started = time.perf_counter()
     matrix = load()
     say_unit(arguments)
-    draw_and_save(made, matrix, seed, ledger, path, started)
+    draw_and_save(instance, matrix, seed, ledger, path, started)
 
 
 def _with_ending(text: str | None) -> str | None:

@@ -91,11 +91,13 @@ class About:
     cleaning: str
 
     def __post_init__(self) -> None:
-        for each in QUESTIONS:
-            object.__setattr__(self, each.name, _checked(each, getattr(self, each.name)))
+        for question in QUESTIONS:
+            object.__setattr__(
+                self, question.name, _checked(question, getattr(self, question.name))
+            )
 
     @classmethod
-    def of(cls, said: Mapping[str, Any]) -> About:
+    def of(cls, answers: Mapping[str, Any]) -> About:
         """From answers by name.
 
         Raises
@@ -103,19 +105,19 @@ class About:
         InputError
             For what is missing, in one sentence for all of it, and for what no one asked.
         """
-        known = {each.name for each in QUESTIONS}
-        for name in said:
-            if name not in known:
-                near = nearest(str(name), known)
+        names = {question.name for question in QUESTIONS}
+        for name in answers:
+            if name not in names:
+                near = nearest(str(name), names)
                 raise InputError(
                     f"{str(name)[:40]!r} is nothing that is asked about a release"
                     + (f"; did you mean {near!r}?" if near else ".")
                 )
-        missing = [q for q in QUESTIONS if not str(said.get(q.name) or "")]
+        missing = [q for q in QUESTIONS if not str(answers.get(q.name) or "")]
         if missing:
-            asked = "; ".join(f"{q.name} ({q.asks})" for q in missing)
-            raise InputError(f"Say of this release, once for its population: {asked}.")
-        return cls(**{name: value for name, value in said.items() if value is not None})
+            questions = "; ".join(f"{q.name} ({q.asks})" for q in missing)
+            raise InputError(f"Say of this release, once for its population: {questions}.")
+        return cls(**{name: value for name, value in answers.items() if value is not None})
 
     def facts(self) -> dict[str, str]:
         """The answers by name."""
@@ -138,22 +140,22 @@ def read(path: Path) -> dict[str, Any]:
     try:
         text = content.decode("utf8")
         # Aliases unfold to any size.
-        aliases = any(isinstance(each, yaml.AliasEvent) for each in yaml.parse(text))
+        aliases = any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text))
         if len(content) > _MOST_BYTES or aliases:
             raise ValueError
-        said = yaml.safe_load(text)
+        answers = yaml.safe_load(text)
     except (ValueError, yaml.YAMLError, RecursionError) as error:
         raise InputError(
             f"{path} is no file of answers about a release; write lines such as 'curator: City "
             "of Amber'."
         ) from error
-    if said is None:
+    if answers is None:
         return {}
-    if not isinstance(said, dict) or not all(isinstance(each, str) for each in said):
+    if not isinstance(answers, dict) or not all(isinstance(name, str) for name in answers):
         raise InputError(f"{path} holds no answers; write lines such as 'curator: City of Amber'.")
     # YAML takes a plain no for a value of its own.
     plain = {True: "yes", False: "no"}
-    return {n: plain.get(v, v) if isinstance(v, bool) else v for n, v in said.items()}
+    return {n: plain.get(v, v) if isinstance(v, bool) else v for n, v in answers.items()}
 
 
 class KeptAnswers:
@@ -181,7 +183,7 @@ class KeptAnswers:
         path = self._path(population)
         return read(path) if path.is_file() else {}
 
-    def keep(self, population: str, said: Mapping[str, Any]) -> None:
+    def keep(self, population: str, answers: Mapping[str, Any]) -> None:
         """Keep answers.
 
         Raises
@@ -196,7 +198,7 @@ class KeptAnswers:
                 f"The folder {self.folder} cannot be made ({error.strerror}); what was said "
                 "about this release is not kept."
             ) from error
-        text = yaml.safe_dump(dict(said), allow_unicode=True, sort_keys=False, width=100)
+        text = yaml.safe_dump(dict(answers), allow_unicode=True, sort_keys=False, width=100)
         write_whole(self._path(population), lambda part: part.write_text(text, "utf8"))
 
     def _path(self, population: str) -> Path:
@@ -205,10 +207,10 @@ class KeptAnswers:
         return self.folder / f"{digest}.yaml"
 
 
-def _checked(question: Question, said: Any) -> str:
-    if not isinstance(said, str | int | float) or isinstance(said, bool):
+def _checked(question: Question, answer: Any) -> str:
+    if not isinstance(answer, str | int | float) or isinstance(answer, bool):
         raise InputError(f"{question.label} is no text: say {question.asks}.")
-    text = " ".join(unicodedata.normalize("NFC", str(said)).split())
+    text = " ".join(unicodedata.normalize("NFC", str(answer)).split())
     text = "".join(sign if sign.isprintable() else " " for sign in text)
     if not text or len(text) > _LONGEST:
         raise InputError(
@@ -216,7 +218,7 @@ def _checked(question: Question, said: Any) -> str:
             f"{_LONGEST:,}."
         )
     if question.among:
-        result = {each.casefold(): each for each in question.among}.get(text.casefold())
+        result = {choice.casefold(): choice for choice in question.among}.get(text.casefold())
         if result is None:
             raise InputError(
                 f"{question.label} is {text[:40]!r}: choose one of {', '.join(question.among)}."

@@ -77,12 +77,12 @@ def _found(look: Callable[[], None]) -> str:
     return ""
 
 
-def _columns(found: Mapping[str, Any], leaves: Leaves, near: float) -> None:
-    wanted = {"leaf": leaves.leaf.astype(float), **leaves.columns}
-    for name, column in wanted.items():
-        if name not in found:
+def _columns(stored: Mapping[str, Any], leaves: Leaves, near: float) -> None:
+    expected = {"leaf": leaves.leaf.astype(float), **leaves.columns}
+    for name, column in expected.items():
+        if name not in stored:
             raise Differs(f"it has no column {name}")
-        there = np.asarray(found[name], dtype=float)
+        there = np.asarray(stored[name], dtype=float)
         if there.shape != column.shape:
             raise Differs(f"it has {len(there):,} leaves, the release {len(column):,}")
         relative = _EXACT if near == 0 else 0.0
@@ -90,8 +90,8 @@ def _columns(found: Mapping[str, Any], leaves: Leaves, near: float) -> None:
             raise Differs(f"its column {name} is another than the release's")
 
 
-def _places(found: Floats, wanted: Floats, near: float) -> None:
-    if found.shape != wanted.shape or not np.abs(found - wanted).max() <= near:
+def _places(stored: Floats, expected: Floats, near: float) -> None:
+    if stored.shape != expected.shape or not np.abs(stored - expected).max() <= near:
         raise Differs("its leaves lie elsewhere than the release's")
 
 
@@ -121,8 +121,8 @@ def _package(path: Path, leaves: Leaves) -> None:
     if about["features"] != len(leaves) or len(pyogrio.list_layers(source)) != 1:
         raise Differs(f"it has {about['features']:,} leaves, the release {len(leaves):,}")
     # Only what is asked for: a stranger's table may have a thousand columns.
-    wanted = [name for name in ("leaf", *leaves.columns) if name in about["fields"]]
-    frame = pyogrio.read_dataframe(source, layer=LAYER, columns=wanted)
+    columns = [name for name in ("leaf", *leaves.columns) if name in about["fields"]]
+    frame = pyogrio.read_dataframe(source, layer=LAYER, columns=columns)
     _columns(frame, leaves, 0)
     _rectangles(frame.geometry.to_numpy(), leaves.boxes)
     _same_crs(frame.crs, leaves)
@@ -149,8 +149,8 @@ def _geojson(path: Path, leaves: Leaves) -> None:
 def _features(file: BinaryIO, leaves: Leaves) -> None:
     """The next lines of a file are these leaves."""
     columns: dict[str, list[float]] = {name: [] for name in ("leaf", *leaves.columns)}
-    rings, wanted = [], leaves.degrees()
-    for number, shape in zip(leaves.leaf.tolist(), wanted, strict=True):
+    rings, shapes = [], leaves.degrees()
+    for number, shape in zip(leaves.leaf.tolist(), shapes, strict=True):
         line = file.readline(_LINE)
         feature = json.loads(line[1:] if number and line[:1] == b"," else line)
         if feature["id"] != number or feature["type"] != "Feature":
@@ -162,7 +162,7 @@ def _features(file: BinaryIO, leaves: Leaves) -> None:
             raise Differs("its leaves have another shape than the release's")
         rings.append(_points(place["coordinates"], place["type"]))
     _columns(columns, leaves, _TEXT)
-    _places(np.concatenate(rings), shapely.get_coordinates(wanted), _DEGREES)
+    _places(np.concatenate(rings), shapely.get_coordinates(shapes), _DEGREES)
 
 
 def _points(coordinates: Any, kind: str) -> Floats:
@@ -183,20 +183,20 @@ def _table(path: Path, leaves: Leaves) -> None:
 
 def _density(path: Path, release: Release) -> None:
     picture = geotiff_reading.read(path)
-    whole, wanted = picture.levels[0], release.density()
-    if whole.shape != wanted.shape or not np.allclose(whole, wanted, rtol=_EXACT, atol=1e-12):
+    whole, expected = picture.levels[0], release.density()
+    if whole.shape != expected.shape or not np.allclose(whole, expected, rtol=_EXACT, atol=1e-12):
         raise Differs("its density is another than the release's")
-    for found, level in zip(picture.levels, geotiff.pyramid(wanted[::-1]), strict=True):
-        if not np.allclose(found[::-1], level, rtol=1e-9, atol=1e-9):
+    for overview, level in zip(picture.levels, geotiff.pyramid(expected[::-1]), strict=True):
+        if not np.allclose(overview[::-1], level, rtol=1e-9, atol=1e-9):
             raise Differs("its overviews are not of its density")
     grid = release.grid
     x0, _, _, y1 = grid.bounds
-    said = {
+    georeference = {
         33550: (12, [grid.cell_width, grid.cell_height, 0.0]),
         33922: (12, [0.0, 0.0, 0.0, x0, y1, 0.0]),
         **geotiff.geo_keys(grid.crs),
     }
-    for tag, value in said.items():
+    for tag, value in georeference.items():
         if picture.tags.get(tag) != value:
             raise Differs("it lies elsewhere than the release")
 
@@ -216,6 +216,6 @@ def _report(path: Path, published: Published | None) -> None:
         raise Differs("it could run a script, or load something from elsewhere")
     if published is not None:
         # Pictures are packed as the library of the day packs them.
-        again, found = (_IMAGES.sub(b"", text) for text in (report(published).encode(), content))
-        if again != found:
+        again, stored = (_IMAGES.sub(b"", text) for text in (report(published).encode(), content))
+        if again != stored:
             raise Differs("it says something else than the release")

@@ -172,10 +172,10 @@ def _files(folder: Path, manifest: dict[str, Any]) -> list[Check]:
     return checks
 
 
-def unchanged(path: Path, said: Any) -> bool:
+def unchanged(path: Path, entry: Any) -> bool:
     """Whether a file has the size and the checksum that a manifest says of it."""
     try:
-        noted = {part: said[part] for part in ("bytes", "sha256")}
+        noted = {part: entry[part] for part in ("bytes", "sha256")}
         # Its size first: nothing that is too long is read.
         if not _plain(path) or path.stat().st_size != noted["bytes"]:
             return False

@@ -60,16 +60,16 @@ def contents(folder: Path, manifest: dict[str, Any]) -> list[Check]:
             raise TypeError
     # A budget or a place may be a number of a thousand digits.
     except (InputError, ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
-        said = str(error) if isinstance(error, InputError) else "It is not complete."
-        return [*checks, Check("facts", False, f"The manifest does not fit the release: {said}")]
+        problem = str(error) if isinstance(error, InputError) else "It is not complete."
+        return [*checks, Check("facts", False, f"The manifest does not fit the release: {problem}")]
     checks.append(_facts(manifest, again))
     checks.append(_registry(folder, manifest, published))
     same_words = manifest["software"] == again["software"]
-    for name, said in disagreements(folder, published, same_words=same_words).items():
-        found = f"{name}: {said}." if said else ""
-        if name == REPORT and not said and not same_words:
-            found = "other versions are said to have written it: its words were not compared"
-        checks.append(Check(f"{name}: contents", not said, found))
+    for name, problem in disagreements(folder, published, same_words=same_words).items():
+        detail = f"{name}: {problem}." if problem else ""
+        if name == REPORT and not problem and not same_words:
+            detail = "other versions are said to have written it: its words were not compared"
+        checks.append(Check(f"{name}: contents", not problem, detail))
     return checks
 
 
@@ -139,16 +139,16 @@ def _alike(one: Any, other: Any) -> bool:
 def _registry(folder: Path, manifest: Mapping[str, Any], published: Published) -> Check:
     try:
         text = (folder / REGISTRY).read_bytes().decode("utf8")
-        if any(isinstance(each, yaml.AliasEvent) for each in yaml.parse(text)):
+        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text)):
             raise ValueError
-        said = yaml.safe_load(text)
+        stored = yaml.safe_load(text)
     except (ValueError, yaml.YAMLError, RecursionError):
         return Check("registry entry", False, "It is no entry of the registry.")
-    wanted = registry.entry(published)
+    expected = registry.entry(published)
     if manifest["software"].get("dp-explorer") == __version__:
-        same = _but_library(said, manifest) == _but_library(wanted, manifest)
+        same = _but_library(stored, manifest) == _but_library(expected, manifest)
     else:
-        same = _keys(said) == _keys(wanted)
+        same = _keys(stored) == _keys(expected)
     return Check("registry entry", same, "" if same else "It says something else than the release.")
 
 
@@ -161,4 +161,4 @@ def _but_library(entry: Any, manifest: Mapping[str, Any]) -> str:
 
 
 def _keys(entry: Any) -> Any:
-    return {n: _keys(each) for n, each in entry.items()} if isinstance(entry, dict) else None
+    return {n: _keys(value) for n, value in entry.items()} if isinstance(entry, dict) else None

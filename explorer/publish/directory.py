@@ -104,7 +104,7 @@ def booking_in(folder: Path) -> Booking | None:
 
 def _write(published: Published, folder: Path, key: PublisherKey | None) -> None:
     release, leaves, about = published.release, published.leaves, published.about
-    said = {
+    metadata = {
         "title": registry.plain(about.title),
         "summary": release.summary(),
         "licence": registry.plain(about.licence),
@@ -112,11 +112,11 @@ def _write(published: Published, folder: Path, key: PublisherKey | None) -> None
     }
     pieces: dict[str, Callable[[Path], object]] = {
         RELEASE: lambda path: tables.write_parquet(path, release, leaves),
-        PACKAGE: lambda path: tables.write_package(path, leaves, said),
-        GEOJSON: lambda path: tables.write_geojson(path, leaves, said),
+        PACKAGE: lambda path: tables.write_package(path, leaves, metadata),
+        GEOJSON: lambda path: tables.write_geojson(path, leaves, metadata),
         TABLE: lambda path: tables.write_csv(path, leaves),
         DENSITY: lambda path: geotiff.write(
-            path, release.density(), release.grid, {**said, "unit": "private records per cell"}
+            path, release.density(), release.grid, {**metadata, "unit": "private records per cell"}
         ),
         PICTURE: lambda path: path.write_bytes(drawn(published).png()),
         REPORT: lambda path: path.write_text(report(published), "utf8", newline="\n"),

@@ -64,11 +64,11 @@ def write(path: Path, density: Floats, grid: Grid, said: dict[str, str]) -> None
             at += len(tile)
     with path.open("wb") as file:
         file.write(struct.pack("<2sHI", b"II", 42, 8))
-        for number, each in enumerate(tags):
-            each[324] = (4, offsets[number])
-            each[325] = (4, [len(tile) for tile in tiles[number]])
+        for number, directory in enumerate(tags):
+            directory[324] = (4, offsets[number])
+            directory[325] = (4, [len(tile) for tile in tiles[number]])
             following = begins[number + 1] if number + 1 < len(tags) else 0
-            file.write(_directory(each, begins[number], following))
+            file.write(_directory(directory, begins[number], following))
         for level in reversed(tiles):
             file.writelines(level)
 
@@ -96,7 +96,7 @@ def _tiles(level: Floats) -> list[bytes]:
 
 
 def _tags(
-    shape: tuple[int, ...], tiles: int, number: int, grid: Grid | None, said: dict[str, str]
+    shape: tuple[int, ...], tiles: int, number: int, grid: Grid | None, metadata: dict[str, str]
 ) -> dict[int, tuple[int, Any]]:
     """What a directory says: (type, values) by tag; places of tiles are filled in later."""
     rows, cols = shape
@@ -120,7 +120,7 @@ def _tags(
         # GDAL takes entities out twice: as XML, and of each text.
         items = "".join(
             f'<Item name="{escape(name)}">{escape(escape(text))}</Item>'
-            for name, text in said.items()
+            for name, text in metadata.items()
         )
         tags |= {
             33550: (12, [grid.cell_width, grid.cell_height, 0.0]),
@@ -142,8 +142,8 @@ def geo_keys(crs: Any) -> dict[int, tuple[int, Any]]:
     number = crs.to_epsg(min_confidence=100)
     if number is not None:
         keys.append((3072, 0, 1, number))
-    elif (found := equal_area(crs)) is not None:
-        lon, lat, east, north = found
+    elif (projection := equal_area(crs)) is not None:
+        lon, lat, east, north = projection
         doubles = [east, north, lon, lat]
         keys += [(2048, 0, 1, 4326), (3072, 0, 1, 32767), (3074, 0, 1, 32767), (3075, 0, 1, 10)]
         keys += [(3076, 0, 1, 9001), (3082, 34736, 1, 0), (3083, 34736, 1, 1)]
@@ -170,10 +170,15 @@ def equal_area(crs: pyproj.CRS) -> tuple[float, float, float, float] | None:
         return None
     if operation.method_name != "Lambert Azimuthal Equal Area":
         return None
-    known = {param.name: param.value for param in operation.params}
-    wanted = ("Longitude of natural origin", "Latitude of natural origin")
-    lon, lat = (float(known[name]) for name in wanted)
-    return lon, lat, float(known.get("False easting", 0)), float(known.get("False northing", 0))
+    parameters = {param.name: param.value for param in operation.params}
+    origin = ("Longitude of natural origin", "Latitude of natural origin")
+    lon, lat = (float(parameters[name]) for name in origin)
+    return (
+        lon,
+        lat,
+        float(parameters.get("False easting", 0)),
+        float(parameters.get("False northing", 0)),
+    )
 
 
 def _directory_size(tags: dict[int, tuple[int, Any]]) -> int:

@@ -69,7 +69,7 @@ def read(path: Path) -> Picture:
             tags, at = _directory(piece, at)
             directories.append(tags)
         levels = [_level(file, directory, size) for directory in directories]
-        return Picture(levels, directories[0], [each[324][1] for each in directories])
+        return Picture(levels, directories[0], [directory[324][1] for directory in directories])
 
 
 def _directory(
@@ -96,8 +96,8 @@ def _directory(
 
 def _level(file: BinaryIO, tags: dict[int, tuple[int, Any]], size: int) -> Floats:
     one = {tag: values[0] for tag, (kind, values) in tags.items() if kind != 2 and values}
-    wanted = {258: 64, 259: 8, 277: 1, 284: 1, 322: TILE, 323: TILE, 339: 3}
-    if any(one.get(tag) != value for tag, value in wanted.items()):
+    layout = {258: 64, 259: 8, 277: 1, 284: 1, 322: TILE, 323: TILE, 339: 3}
+    if any(one.get(tag) != value for tag, value in layout.items()):
         raise NotOurs("it is packed in another way")
     rows, cols = int(one.get(257, 0)), int(one.get(256, 0))
     if rows < 1 or cols < 1 or rows * cols > MAX_CELLS:
@@ -111,7 +111,7 @@ def _level(file: BinaryIO, tags: dict[int, tuple[int, Any]], size: int) -> Float
         if begin + length > size:
             raise NotOurs("a tile lies beyond its end")
         file.seek(begin)
-        y, x = (TILE * each for each in divmod(number, wide))
+        y, x = (TILE * index for index in divmod(number, wide))
         whole[y : y + TILE, x : x + TILE] = _tile(file.read(length))
     return whole[:rows, :cols][::-1]
 

@@ -107,8 +107,8 @@ def unbiased(release: Release) -> tuple[Floats, Floats] | None:
     # Of sums of weights, which were rescaled, the distribution of whole draws says nothing.
     if not release.linear or release.weighted or stage is None:
         return None
-    known = {row.stage: row.sensitivity for row in release.ledger}
-    sensitivity = round(known[tree.stages[stage]])
+    sensitivities = {row.stage: row.sensitivity for row in release.ledger}
+    sensitivity = round(sensitivities[tree.stages[stage]])
     spent = tree.spent[leaves, stage]
     if sensitivity < 1 or spent.min() < 1:
         return None

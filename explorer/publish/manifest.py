@@ -30,7 +30,7 @@ def manifest_of(published: Published, folder: Path) -> dict[str, Any]:
     release, grid, about = published.release, published.release.grid, published.about
     assert grid.crs is not None
     sd = release.sd
-    said: dict[str, Any] = {
+    manifest: dict[str, Any] = {
         "format": FORMAT,
         "kind": "dp-explorer release",
         "title": about.title,
@@ -89,7 +89,7 @@ def manifest_of(published: Published, folder: Path) -> dict[str, Any]:
             name: {"what": what, **size_and_sum(folder / name)} for name, what in FILES.items()
         },
     }
-    return {**said, "checksum": checksum(said)}
+    return {**manifest, "checksum": checksum(manifest)}
 
 
 def citation(published: Published) -> str:
@@ -104,9 +104,9 @@ def citation(published: Published) -> str:
 
 def versions(drawn_with: str) -> dict[str, str]:
     """What drew and what wrote."""
-    found = {"drawn_with": drawn_with, "dp-explorer": __version__}
-    found["python"] = platform.python_version()
-    return found | {name: metadata.version(name) for name in _LIBRARIES}
+    by_name = {"drawn_with": drawn_with, "dp-explorer": __version__}
+    by_name["python"] = platform.python_version()
+    return by_name | {name: metadata.version(name) for name in _LIBRARIES}
 
 
 def size_and_sum(path: Path) -> dict[str, Any]:
@@ -116,15 +116,15 @@ def size_and_sum(path: Path) -> dict[str, Any]:
     return {"bytes": path.stat().st_size, "sha256": digest}
 
 
-def checksum(said: Mapping[str, Any]) -> str:
+def checksum(manifest: Mapping[str, Any]) -> str:
     """SHA-256 of a manifest without this very line."""
-    rest = {name: text for name, text in said.items() if name != "checksum"}
+    rest = {name: text for name, text in manifest.items() if name != "checksum"}
     return hashlib.sha256(as_bytes(rest)).hexdigest()
 
 
-def as_bytes(said: Mapping[str, Any]) -> bytes:
+def as_bytes(document: Mapping[str, Any]) -> bytes:
     """The one way in which a manifest or a signature is written."""
-    return (json.dumps(said, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+    return (json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
 
 def _plain(value: Any) -> Any:

@@ -123,35 +123,35 @@ class Boxes:
             )
 
     @classmethod
-    def of_file(cls, found: RangeFile) -> Boxes:
+    def of_file(cls, file: RangeFile) -> Boxes:
         """What a person's file asks; rows without a name get a number."""
-        names = [name or f"Q{number}" for number, name in enumerate(found.names, 1)]
-        return cls(RangeQueries(found.boxes, found.shapes), names)
+        names = [name or f"Q{number}" for number, name in enumerate(file.names, 1)]
+        return cls(RangeQueries(file.boxes, file.shapes), names)
 
     @classmethod
-    def of(cls, said: Sequence[Mapping[str, Any]]) -> Boxes | None:
+    def of(cls, facts: Sequence[Mapping[str, Any]]) -> Boxes | None:
         """From what `facts` gave; raises ValueError, KeyError or TypeError for anything else."""
-        if not said:
+        if not facts:
             return None
-        boxes = np.array([each["box"] for each in said], dtype=np.float64).reshape(-1, 4)
+        boxes = np.array([fact["box"] for fact in facts], dtype=np.float64).reshape(-1, 4)
         try:
             shapes = [
-                None if text["wkb"] is None else shapely.from_wkb(text["wkb"]) for text in said
+                None if text["wkb"] is None else shapely.from_wkb(text["wkb"]) for text in facts
             ]
         except shapely.errors.ShapelyError as error:
             raise ValueError("a shape is damaged") from error
-        return cls(RangeQueries(boxes, shapes), [str(each["name"]) for each in said])
+        return cls(RangeQueries(boxes, shapes), [str(fact["name"]) for fact in facts])
 
     def facts(self) -> list[dict[str, Any]]:
         """As JSON can hold it."""
-        asked = zip(self.names, self.asked.boxes.tolist(), self.asked.shapes, strict=True)
+        rows = zip(self.names, self.asked.boxes.tolist(), self.asked.shapes, strict=True)
         return [
             {
                 "name": str(name),
                 "box": box,
                 "wkb": None if shape is None else shapely.to_wkb(shape, hex=True),
             }
-            for name, box, shape in asked
+            for name, box, shape in rows
         ]
 
 

@@ -122,9 +122,9 @@ def entry(published: Published) -> dict[str, Any]:
     return result
 
 
-def as_text(said: Mapping[str, Any]) -> str:
+def as_text(entry: Mapping[str, Any]) -> str:
     """An entry as the registry's files are: YAML, texts in lines."""
-    return yaml.safe_dump(dict(said), allow_unicode=True, sort_keys=False, width=100)
+    return yaml.safe_dump(dict(entry), allow_unicode=True, sort_keys=False, width=100)
 
 
 def _facts(published: Published) -> dict[str, Any]:
@@ -169,8 +169,8 @@ def _facts(published: Published) -> dict[str, Any]:
 def _crs_name(crs: Any) -> str:
     if crs.to_epsg() is not None:
         return f"EPSG:{crs.to_epsg()}"
-    found = equal_area(crs)
-    if found is None:
+    projection = equal_area(crs)
+    if projection is None:
         return str(crs.name)
-    lon, lat, *_ = found
+    lon, lat, *_ = projection
     return f"Lambert's azimuthal equal-area projection on longitude {lon:g}, latitude {lat:g}"

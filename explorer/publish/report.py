@@ -69,15 +69,15 @@ def report(published: Published) -> str:
     """The report of a release, as HTML."""
     texts, facts = texts_of(_WORDS), _facts(published)
 
-    def said(heading: str) -> str:
+    def section_text(heading: str) -> str:
         return texts[heading].format(**facts)
 
     release, about = published.release, published.about
     parts = [
-        *_section("What this is", said("what"), said("how")),
+        *_section("What this is", section_text("what"), section_text("how")),
         _map(published),
-        *_section("What is protected", said(f"protects {release.unit}")),
-        *_section("Where the budget went", said("ledger")),
+        *_section("What is protected", section_text(f"protects {release.unit}")),
+        *_section("Where the budget went", section_text("ledger")),
         _table(
             ("stage", "epsilon"),
             [
@@ -85,21 +85,21 @@ def report(published: Published) -> str:
                 ("in all", f"{release.epsilon:.12g}"),
             ],
         ),
-        *_answers(published, said),
-        *_section("How far numbers may be off", said("accuracy")),
-        f"<p>{_text(why_none(release) or said('estimate'))}</p>",
+        *_answers(published, section_text),
+        *_section("How far numbers may be off", section_text("accuracy")),
+        f"<p>{_text(why_none(release) or section_text('estimate'))}</p>",
         "<h2>What this does not protect against</h2><ul>",
-        *(f"<li>{_text(said(f'not {name}'))}</li>" for name in _NOT),
+        *(f"<li>{_text(section_text(f'not {name}'))}</li>" for name in _NOT),
         "</ul>",
         *_section("Use", f"{about.use}"),
         *_section("Licence and citation", f"Licence: {about.licence}.", citation(published)),
         "<h2>Files of this folder</h2>",
-        _table(("file", "what it is"), [*FILES.items(), (MANIFEST, said("verify"))], ()),
+        _table(("file", "what it is"), [*FILES.items(), (MANIFEST, section_text("verify"))], ()),
         '<h2 class="page">Points of SP 800-226</h2>',
-        f"<p>{_text(said('guidelines'))}</p>",
+        f"<p>{_text(section_text('guidelines'))}</p>",
         _table(
             ("point", "this release"),
-            [(label, said(heading)) for label, heading in _POINTS],
+            [(label, section_text(heading)) for label, heading in _POINTS],
             (),
         ),
     ]
@@ -122,7 +122,7 @@ def _map(published: Published) -> str:
     return drawn(published).svg().replace('role="img"', f'role="img" aria-label="{label}"', 1)
 
 
-def _answers(published: Published, said: Any) -> list[str]:
+def _answers(published: Published, section_text: Any) -> list[str]:
     boxes = published.boxes
     if boxes is None or len(boxes.names) == 0:
         return []
@@ -137,7 +137,7 @@ def _answers(published: Published, said: Any) -> list[str]:
     ]
     heading = "answers" if answers.sd_exact else "answers simulated"
     return [
-        *_section("Areas that were asked about", said(heading)),
+        *_section("Areas that were asked about", section_text(heading)),
         _table(
             ("area", "private records", "95 % of the noise", "standard deviation"), rows, (1, 2, 3)
         ),
@@ -197,7 +197,7 @@ def _table(
 
     head = "".join(cell("th", at, title) for at, title in enumerate(titles))
     body = "".join(
-        f"<tr>{''.join(cell('td', at, each) for at, each in enumerate(row))}</tr>" for row in rows
+        f"<tr>{''.join(cell('td', at, value) for at, value in enumerate(row))}</tr>" for row in rows
     )
     whole = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     # What scrolls is reached by the keyboard, and has a name.

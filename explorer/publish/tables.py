@@ -30,8 +30,8 @@ EDGES = ("x0", "y0", "x1", "y1")
 
 def write_parquet(path: Path, release: Release, leaves: Leaves) -> None:
     """The release as it is saved, with the columns of the other formats next to its own."""
-    own = ("count", "noise_sd")
-    also = {name: column for name, column in leaves.columns.items() if name not in own}
+    stored = ("count", "noise_sd")
+    also = {name: column for name, column in leaves.columns.items() if name not in stored}
     release_file.write(
         path,
         release.tree,
@@ -42,7 +42,7 @@ def write_parquet(path: Path, release: Release, leaves: Leaves) -> None:
     )
 
 
-def write_package(path: Path, leaves: Leaves, said: dict[str, str]) -> None:
+def write_package(path: Path, leaves: Leaves, metadata: dict[str, str]) -> None:
     """Leaves with what is said of them, in the CRS of the map."""
     import pyogrio
 
@@ -59,7 +59,7 @@ def write_package(path: Path, leaves: Leaves, said: dict[str, str]) -> None:
             path,
             driver="GPKG",
             layer=LAYER,
-            layer_metadata=said,
+            layer_metadata=metadata,
             SPATIAL_INDEX="YES" if len(leaves) >= _INDEXED else "NO",
         )
 

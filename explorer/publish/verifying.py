@@ -33,11 +33,11 @@ def verify(folder: str | Path, key: bytes = b"") -> Verdict:
     Traceback (most recent call last):
     explorer.errors.InputError: ...
     """
-    found = read_apart(
+    plain = read_apart(
         as_plain, b"", str(Path(folder).expanduser().absolute()), key.hex(), limits=LIMITS
     )
-    checks = tuple(Check(**entry) for entry in found["checks"])
-    return Verdict(checks, found["signed_by"], found["signature"], found["warning"])
+    checks = tuple(Check(**entry) for entry in plain["checks"])
+    return Verdict(checks, plain["signed_by"], plain["signature"], plain["warning"])
 
 
 def as_plain(_content: bytes, folder: str, key: str) -> dict[str, Any]:

@@ -56,14 +56,14 @@ class Box:
         object.__setattr__(self, "name", checks.text(self.name, NAME_LENGTH, "name of a box"))
 
     @classmethod
-    def read(cls, given: Any) -> Self:
+    def read(cls, entry: Any) -> Self:
         """A box of a file: {"name": ..., "edges": [west, south, east, north]}, or the edges."""
-        if isinstance(given, cls):
-            return given
-        edges, name = given, ""
-        if not isinstance(given, list | tuple):
-            said = checks.entries(given, ("name", "edges"), "box of a scenario")
-            edges, name = said.get("edges"), said.get("name", "")
+        if isinstance(entry, cls):
+            return entry
+        edges, name = entry, ""
+        if not isinstance(entry, list | tuple):
+            parts = checks.entries(entry, ("name", "edges"), "box of a scenario")
+            edges, name = parts.get("edges"), parts.get("name", "")
         if not isinstance(edges, list | tuple) or len(edges) != 4:
             raise InputError("A box of the scenario has four edges: west, south, east, north.")
         west, south, east, north = edges
@@ -113,14 +113,14 @@ class Row:
         object.__setattr__(self, "name", checks.text(self.name, NAME_LENGTH, "name of a row"))
 
     @classmethod
-    def read(cls, given: Any) -> Self:
+    def read(cls, entry: Any) -> Self:
         """A row of a file: {"name": ..., "edges": [[west, ...], "anywhere"]}, or the edges."""
-        if isinstance(given, cls):
-            return given
-        if isinstance(given, list | tuple):
-            return cls(tuple(given))
-        said = checks.entries(given, ("name", "edges"), "row of a scenario")
-        return cls(said.get("edges", ()), said.get("name", ""))
+        if isinstance(entry, cls):
+            return entry
+        if isinstance(entry, list | tuple):
+            return cls(tuple(entry))
+        parts = checks.entries(entry, ("name", "edges"), "row of a scenario")
+        return cls(parts.get("edges", ()), parts.get("name", ""))
 
     @property
     def edges(self) -> tuple[tuple[float, ...], ...]:
@@ -130,8 +130,8 @@ class Row:
     def plain(self) -> dict[str, Any]:
         """For YAML and JSON; whole numbers without a point."""
         named = {"name": self.name} if self.name else {}
-        said = [ANYWHERE if box is None else box.plain()["edges"] for box in self.boxes]
-        return {**named, "edges": said}
+        edges = [ANYWHERE if box is None else box.plain()["edges"] for box in self.boxes]
+        return {**named, "edges": edges}
 
 
 def row_of(edges: NDArray[np.float64], name: str, shape: Any = None) -> Box | Polygon | Row:
@@ -151,19 +151,19 @@ def example_boxes(*grids: Grid) -> tuple[Box, ...] | tuple[Row, ...]:
     return tuple(Box.read({"name": name, "edges": box}) for (box,), name in rows)
 
 
-def _places(given: Any) -> tuple[Box | None, ...]:
+def _places(places: Any) -> tuple[Box | None, ...]:
     """The boxes of a row."""
-    if not isinstance(given, list | tuple) or not 2 <= len(given) <= MOST_PLACES:
+    if not isinstance(places, list | tuple) or not 2 <= len(places) <= MOST_PLACES:
         raise InputError(_ROW)
-    return tuple(_place(each) for each in given)
+    return tuple(_place(place) for place in places)
 
 
-def _place(given: Any) -> Box | None:
+def _place(place: Any) -> Box | None:
     """The box of one place."""
-    if given is None or given == ANYWHERE:
+    if place is None or place == ANYWHERE:
         return None
-    if isinstance(given, Box):
-        return Box(*given.edges)
-    if not isinstance(given, list | tuple) or len(given) != 4:
+    if isinstance(place, Box):
+        return Box(*place.edges)
+    if not isinstance(place, list | tuple) or len(place) != 4:
         raise InputError(_ROW)
-    return Box(*given)
+    return Box(*place)

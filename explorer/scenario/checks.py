@@ -71,44 +71,44 @@ def text(value: Any, longest: int, what: str) -> str:
     return line
 
 
-def listed(value: Any, most: int, what: str) -> list[Any]:
-    """A list of at most ``most`` entries."""
+def listed(value: Any, limit: int, what: str) -> list[Any]:
+    """A list of at most ``limit`` entries."""
     if not isinstance(value, list | tuple):
         raise InputError(f"The entry '{what}' of a scenario is {shown(value)}: give a list.")
-    if len(value) > most:
-        raise InputError(f"A scenario has {len(value):,} {what}: give at most {most}.")
+    if len(value) > limit:
+        raise InputError(f"A scenario has {len(value):,} {what}: give at most {limit}.")
     return list(value)
 
 
-def entries(value: Any, known: Collection[str], what: str) -> Mapping[str, Any]:
+def entries(value: Any, names: Collection[str], what: str) -> Mapping[str, Any]:
     """A mapping whose keys are all known."""
     if not isinstance(value, Mapping):
         raise InputError(f"The {what} is {shown(value)}: give entries such as 'city: madeup'.")
     for key in value:
-        if key not in known:
+        if key not in names:
             raise InputError(
                 f"The {what} has an entry {shown(key)} that is unknown: it can have "
-                f"{', '.join(known)}."
+                f"{', '.join(names)}."
             )
     return value
 
 
-def of_version(given: Any, what: str, version: int, known: Collection[str]) -> dict[str, Any]:
+def of_version(document: Any, what: str, version: int, names: Collection[str]) -> dict[str, Any]:
     """The entries of a file, but the first: its kind ``what`` with its version.
 
     Raises
     ------
     InputError
-        For another kind of file, another version, and an entry that is not ``known``.
+        For another kind of file, another version, and an entry that is none of ``names``.
     """
-    if not isinstance(given, Mapping) or what not in given:
+    if not isinstance(document, Mapping) or what not in document:
         raise InputError(f"This is not a {what}: its first entry is '{what}: {version}'.")
-    found = given[what]
-    if found != version or isinstance(found, bool):
+    number = document[what]
+    if number != version or isinstance(number, bool):
         raise InputError(
-            f"This {what} has version {shown(found)} and this explorer reads version {version}: "
+            f"This {what} has version {shown(number)} and this explorer reads version {version}: "
             "open it with another version of the explorer."
         )
-    said = dict(entries(given, known, what))
-    del said[what]
-    return said
+    entries_read = dict(entries(document, names, what))
+    del entries_read[what]
+    return entries_read

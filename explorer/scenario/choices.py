@@ -260,7 +260,7 @@ class SweepChoices(param.Parameterized):
     metric = param.Selector(default="mreRho", objects=_turned(METRICS), label="Error measured as")
     at = param.Selector(
         default=0.1 if 0.1 in EPSILONS else EPSILONS[0],
-        objects={f"{each:g}": each for each in EPSILONS},
+        objects={f"{epsilon:g}": epsilon for epsilon in EPSILONS},
         label="Ranking at epsilon",
     )
     seeds = param.Integer(default=5, bounds=(2, 20), label="Repetitions per setting")

@@ -44,7 +44,7 @@ def to_python(scenario: Scenario) -> str:
 
 def heading(scenario: Scenario) -> str:
     """One line on what is shown; nothing in it ends a comment."""
-    titles = " and ".join(mechanism(each.key).title for each in scenario.mechanisms)
+    titles = " and ".join(mechanism(choice.key).title for choice in scenario.mechanisms)
     text = f"{titles} on {_title(scenario)} with epsilon {scenario.epsilon:g}"
     return " ".join((f"{scenario.title}: {text}" if scenario.title else text).split())
 
@@ -57,7 +57,7 @@ def _title(scenario: Scenario) -> str:
 
 def imports(scenario: Scenario) -> str:
     """Import lines."""
-    names = sorted({type(made).__name__ for made in scenario.made()})
+    names = sorted({type(instance).__name__ for instance in scenario.made()})
     if asks(scenario):
         names.append("exact")
     lines = [
@@ -86,12 +86,12 @@ def load(scenario: Scenario) -> str:
         )
     # A matrix has the cells it has.
     city = find(scenario.city)
-    given = [] if city.is_matrix else [str(scenario.side)]
+    arguments = [] if city.is_matrix else [str(scenario.side)]
     if scenario.contribution_bound and city.has_users:
-        given.append(f"contribution_bound={scenario.contribution_bound}")
+        arguments.append(f"contribution_bound={scenario.contribution_bound}")
     return (
         f"city = cities()[{literal(scenario.city)}]\n"
-        f"points, matrix = city.load({', '.join(given)})  # exact counts: the curator's"
+        f"points, matrix = city.load({', '.join(arguments)})  # exact counts: the curator's"
     )
 
 
@@ -180,9 +180,9 @@ def _report(scenario: Scenario) -> str:
         lines += people_code.tell()
     if not asks(scenario):
         return "\n".join(lines) + "\n"
-    found = answers(scenario)
+    names = answers(scenario)
     lines.append("for i, name in enumerate(names):")
-    if len(found) == 1:
+    if len(names) == 1:
         text = "private {answers.value[i]:,.1f} (noise +-{answers.sd[i]:,.1f})"
         if scenario.places and scenario.contribution_bound:
             # Bounded counts are none of trips: the screen shows shares.

@@ -174,7 +174,7 @@ class Scenario:
 
     def made(self) -> tuple[Mechanism, ...]:
         """The mechanisms, ready to release."""
-        return tuple(each.made(self.epsilon) for each in self.mechanisms)
+        return tuple(choice.made(self.epsilon) for choice in self.mechanisms)
 
     def boxes_on(self, *grids: Grid) -> tuple[Box | Polygon, ...] | tuple[Row, ...]:
         """The boxes, or the page's examples where it has none, on the grid of every place."""
@@ -182,45 +182,45 @@ class Scenario:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values as a YAML file has them; what is the default is left out."""
-        said: dict[str, Any] = {"scenario": VERSION}
+        plain: dict[str, Any] = {"scenario": VERSION}
         for name in ("title", "about"):
             if getattr(self, name):
-                said[name] = getattr(self, name)
-        said["page"] = self.page
+                plain[name] = getattr(self, name)
+        plain["page"] = self.page
         if self.lesson:
-            said["lesson"] = self.lesson
+            plain["lesson"] = self.lesson
         if self.lesson_step:
-            said["lesson_step"] = self.lesson_step
-        said["city"] = self.city
+            plain["lesson_step"] = self.lesson_step
+        plain["city"] = self.city
         if self.places:
-            said["places"] = self.places
-        said["side"] = self.side
+            plain["places"] = self.places
+        plain["side"] = self.side
         if self.contribution_bound:
-            said["contribution_bound"] = self.contribution_bound
-        said["mechanisms"] = [each.plain() for each in self.mechanisms]
-        said["epsilon"] = self.epsilon
-        said |= {"release": True} if self.seed is None else {"seed": self.seed}
+            plain["contribution_bound"] = self.contribution_bound
+        plain["mechanisms"] = [choice.plain() for choice in self.mechanisms]
+        plain["epsilon"] = self.epsilon
+        plain |= {"release": True} if self.seed is None else {"seed": self.seed}
         if self.boxes is not None:
-            said["boxes"] = [box.plain() for box in self.boxes]
+            plain["boxes"] = [box.plain() for box in self.boxes]
         for name in ("look", "sweep", "pair"):
             if part := getattr(self, name).plain():
-                said[name] = part
-        return said
+                plain[name] = part
+        return plain
 
     @classmethod
-    def from_dict(cls, given: Any) -> Self:
+    def from_dict(cls, document: Any) -> Self:
         """The scenario of plain values; raises `InputError` as the constructor does."""
-        said = checks.of_version(given, "scenario", VERSION, _ENTRIES)
-        if checks.flag(said.pop("release", False), "entry 'release'"):
-            if "seed" in said:
+        entries = checks.of_version(document, "scenario", VERSION, _ENTRIES)
+        if checks.flag(entries.pop("release", False), "entry 'release'"):
+            if "seed" in entries:
                 raise InputError("A release has no seed: leave out 'seed', or 'release: true'.")
-            said["seed"] = None
-        elif "seed" in said and said["seed"] is None:
+            entries["seed"] = None
+        elif "seed" in entries and entries["seed"] is None:
             raise InputError("The seed of the scenario is empty: give a whole number.")
         for name in ("city", "side", "epsilon", "look"):
-            if name in said and said[name] is None:
+            if name in entries and entries[name] is None:
                 raise InputError(f"The {name} of the scenario is empty: give one or leave it out.")
-        return cls(**said)
+        return cls(**entries)
 
     def to_yaml(self) -> str:
         """A file for people to read and edit."""
@@ -259,8 +259,8 @@ def _side(kind: Kind, value: Any) -> int:
     return int(checks.one_of(value, kind.sides, "grid side"))
 
 
-def _look(kind: Kind, given: Any) -> AnyLooks:
-    return kind.look() if given is None else kind.look.read(given)
+def _look(kind: Kind, value: Any) -> AnyLooks:
+    return kind.look() if value is None else kind.look.read(value)
 
 
 def _epsilon(kind: Kind, value: Any) -> float:
@@ -275,44 +275,44 @@ def _epsilon(kind: Kind, value: Any) -> float:
     return float(value)
 
 
-def _mechanisms(page: str, kind: Kind, given: Any) -> tuple[Choice, ...]:
-    found = tuple(Choice.read(each) for each in checks.listed(given, 2, "mechanisms"))
-    known = kind.known()
-    for each in found:
-        if each.key not in known:
+def _mechanisms(page: str, kind: Kind, entries: Any) -> tuple[Choice, ...]:
+    choices = tuple(Choice.read(value) for value in checks.listed(entries, 2, "mechanisms"))
+    kinds = kind.known()
+    for choice in choices:
+        if choice.key not in kinds:
             raise InputError(
-                f"{mechanism(each.key).title} is not for {kind.about}: choose one of "
-                f"{', '.join(known)} for the page {page}."
+                f"{mechanism(choice.key).title} is not for {kind.about}: choose one of "
+                f"{', '.join(kinds)} for the page {page}."
             )
         for name in kind.unsaid:
-            if name in dict(each.settings):
+            if name in dict(choice.settings):
                 raise InputError(
-                    f"The setting {name} of {mechanism(each.key).title} is no choice of a screen: "
-                    "leave it out."
+                    f"The setting {name} of {mechanism(choice.key).title} is no choice of a "
+                    "screen: leave it out."
                 )
     if page == "compare":
-        if len(found) == 1:
+        if len(choices) == 1:
             raise InputError("A scenario of the page compare has two mechanisms: give A and B.")
-        return found or tuple(map(Choice, kind.mechanisms))
-    if page != "learn" and len(found) > 1:
+        return choices or tuple(map(Choice, kind.mechanisms))
+    if page != "learn" and len(choices) > 1:
         raise InputError(f"A scenario of the page {page} has one mechanism: give one.")
-    return found or (Choice(kind.mechanisms[0]),)
+    return choices or (Choice(kind.mechanisms[0]),)
 
 
-def _places(kind: Kind, given: Any) -> str:
+def _places(kind: Kind, value: Any) -> str:
     if kind.places:
-        return kind.places if given == "" else checked_places(given)
-    if given != "":
+        return kind.places if value == "" else checked_places(value)
+    if value != "":
         raise InputError("Only a scenario of the page trips has places: leave the places out.")
     return ""
 
 
-def _boxes(kind: Kind, given: Any) -> tuple[Any, ...] | None:
-    if given is None:
+def _boxes(kind: Kind, value: Any) -> tuple[Any, ...] | None:
+    if value is None:
         return None
     boxes = tuple(
-        Polygon.read(each) if is_polygon(each) else kind.box.read(each)
-        for each in checks.listed(given, MOST_BOXES, "boxes")
+        Polygon.read(entry) if is_polygon(entry) else kind.box.read(entry)
+        for entry in checks.listed(value, MOST_BOXES, "boxes")
     )
     if kind.places and any(isinstance(box, Polygon) for box in boxes):
         raise InputError(

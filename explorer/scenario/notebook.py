@@ -35,7 +35,7 @@ def to_notebook(scenario: Scenario) -> str:
         ("markdown", "## The screen\n\nDrag a box on a map, slide epsilon."),
         ("code", _screen(scenario)),
     ]
-    made = {
+    notebook = {
         "cells": [_cell(number, *cell) for number, cell in enumerate(cells)],
         "metadata": {
             "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -44,21 +44,21 @@ def to_notebook(scenario: Scenario) -> str:
         "nbformat": 4,
         "nbformat_minor": 5,
     }
-    return json.dumps(made, indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
 
 
 def _table(scenario: Scenario) -> list[str]:
     """Lines that tell of the chosen area, and end in a table of the boxes."""
-    told = area_code.tell() if scenario.kind is AREAS else []
+    lines_of_area = area_code.tell() if scenario.kind is AREAS else []
     if not code.asks(scenario):
-        return told
+        return lines_of_area
     lines = []
     for letter, name in zip(("A", "B"), code.answers(scenario), strict=False):
         label = f"private {letter}" if len(scenario.mechanisms) > 1 else "private"
         noise = f"noise {letter}" if len(scenario.mechanisms) > 1 else "noise"
         lines += [f'        "{label}": {name}.value,', f'        "{noise}": {name}.sd,']
     body = "\n".join(['        "true": true,', *lines])
-    return [*told, f"pd.DataFrame(\n    {{\n{body}\n    }},\n    index=names,\n).round(1)"]
+    return [*lines_of_area, f"pd.DataFrame(\n    {{\n{body}\n    }},\n    index=names,\n).round(1)"]
 
 
 def _screen(scenario: Scenario) -> str:

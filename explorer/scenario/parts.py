@@ -35,15 +35,15 @@ class Settings(dict[str, Any]):
         For a value that is neither a text nor a number, true, false or nothing.
     """
 
-    def __init__(self, given: Mapping[Any, Any]) -> None:
-        for name, value in given.items():
+    def __init__(self, settings: Mapping[Any, Any]) -> None:
+        for name, value in settings.items():
             checks.text(name, NAME_LENGTH, "name of a setting")
             if not isinstance(value, str | int | float | None):
                 raise InputError(
                     f"The setting {name} inside a mechanism of a scenario is "
                     f"{checks.shown(value)}: give a text or a number."
                 )
-        super().__init__(given)
+        super().__init__(settings)
 
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(frozenset(self.items()))
@@ -70,28 +70,28 @@ class Choice:
     def __post_init__(self) -> None:
         if not isinstance(self.key, str):
             raise InputError(f"A mechanism of the scenario is {shown_key(self.key)}.")
-        made = _built(self.key, dict(self.settings))
-        object.__setattr__(self, "settings", _differing(made))
+        instance = _built(self.key, dict(self.settings))
+        object.__setattr__(self, "settings", _differing(instance))
 
     @classmethod
-    def read(cls, given: Any) -> Self:
+    def read(cls, entry: Any) -> Self:
         """A choice of a file: ``htf``, or ``htf: {T: 5}``; an instance, or a choice already."""
-        if isinstance(given, cls):
-            return given
-        if isinstance(given, Mechanism) and type(given) is known_mechanisms().get(given.key):
+        if isinstance(entry, cls):
+            return entry
+        if isinstance(entry, Mechanism) and type(entry) is known_mechanisms().get(entry.key):
             # It has checked its settings already; a link that was made of one that someone has
             # changed since is refused when it is opened.
             choice = object.__new__(cls)
-            object.__setattr__(choice, "key", given.key)
-            object.__setattr__(choice, "settings", _differing(given))
+            object.__setattr__(choice, "key", entry.key)
+            object.__setattr__(choice, "settings", _differing(entry))
             return choice
-        if isinstance(given, Mechanism):
-            return cls(given.key, tuple(given.settings().items()))
-        if isinstance(given, str):
-            return cls(given)
-        if not isinstance(given, Mapping) or len(given) != 1:
-            raise InputError(f"A mechanism of the scenario is {shown_key(given)}.")
-        ((key, settings),) = given.items()
+        if isinstance(entry, Mechanism):
+            return cls(entry.key, tuple(entry.settings().items()))
+        if isinstance(entry, str):
+            return cls(entry)
+        if not isinstance(entry, Mapping) or len(entry) != 1:
+            raise InputError(f"A mechanism of the scenario is {shown_key(entry)}.")
+        ((key, settings),) = entry.items()
         if not isinstance(settings, Mapping):
             raise InputError(
                 f"The settings of the mechanism {checks.shown(key)} are {checks.shown(settings)}: "
@@ -115,9 +115,9 @@ class Choice:
         }
 
 
-def shown_key(given: Any) -> str:
+def shown_key(value: Any) -> str:
     """The end of a sentence about a mechanism that is none."""
-    return f"{checks.shown(given)}: give a key such as htf, or 'htf: {{T: 5}}'"
+    return f"{checks.shown(value)}: give a key such as htf, or 'htf: {{T: 5}}'"
 
 
 def _built(key: str, settings: dict[Any, Any]) -> Mechanism:
@@ -128,12 +128,12 @@ def _built(key: str, settings: dict[Any, Any]) -> Mechanism:
     return kind(**settings)
 
 
-def _differing(made: Mechanism) -> tuple[tuple[str, Any], ...]:
+def _differing(instance: Mechanism) -> tuple[tuple[str, Any], ...]:
     """Name and value of the settings that are not the defaults."""
     return tuple(
         (name, Settings(value) if isinstance(value, Mapping) else value)
-        for name, value in made.settings().items()
-        if value != type(made).param[name].default
+        for name, value in instance.settings().items()
+        if value != type(instance).param[name].default
     )
 
 
@@ -154,12 +154,12 @@ class _Part:
         return result
 
     @classmethod
-    def read(cls, given: Any) -> Self:
+    def read(cls, entry: Any) -> Self:
         """From a file."""
-        if isinstance(given, cls):
-            return given
-        known = [field.name for field in fields(cls)]  # type: ignore[arg-type]
-        return cls(**checks.entries(given, known, f"{cls.what} of a scenario"))
+        if isinstance(entry, cls):
+            return entry
+        names = [field.name for field in fields(cls)]  # type: ignore[arg-type]
+        return cls(**checks.entries(entry, names, f"{cls.what} of a scenario"))
 
 
 def _options(

@@ -14,10 +14,10 @@ def besides(scenario: Scenario) -> dict[str, Any]:
     with bits that someone chose: what does not fit them shows shard by shard alone. A release says
     how many people are declared, as the field of the page does.
     """
-    made: list[Any] = list(scenario.made())
+    mechanisms: list[Any] = list(scenario.made())
     if scenario.seed is None:
-        return {"people": made[0].people}
-    return {} if any(each.bits is not None for each in made) else {"mode": "summed"}
+        return {"people": mechanisms[0].people}
+    return {} if any(mechanism.bits is not None for mechanism in mechanisms) else {"mode": "summed"}
 
 
 def tell() -> list[str]:

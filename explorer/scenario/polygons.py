@@ -55,12 +55,12 @@ class Polygon:
         return cls(shapely.to_wkt(shape, rounding_precision=DECIMALS), name)
 
     @classmethod
-    def read(cls, given: Any) -> Self:
+    def read(cls, entry: Any) -> Self:
         """A polygon of a file: {"name": ..., "polygon": "POLYGON ((...))"}."""
-        if isinstance(given, cls):
-            return given
-        said = checks.entries(given, ("name", "polygon"), "polygon of a scenario")
-        return cls(said["polygon"], said.get("name", ""))
+        if isinstance(entry, cls):
+            return entry
+        parts = checks.entries(entry, ("name", "polygon"), "polygon of a scenario")
+        return cls(parts["polygon"], parts.get("name", ""))
 
     @cached_property
     def shape(self) -> Any:
@@ -79,9 +79,9 @@ class Polygon:
         return {**named, "polygon": self.wkt}
 
 
-def is_polygon(given: Any) -> bool:
+def is_polygon(entry: Any) -> bool:
     """Whether an entry of a file's boxes is a polygon."""
-    return isinstance(given, Polygon) or (isinstance(given, Mapping) and "polygon" in given)
+    return isinstance(entry, Polygon) or (isinstance(entry, Mapping) and "polygon" in entry)
 
 
 def _clean(text: Any) -> str:

@@ -58,11 +58,11 @@ class Step:
 
     def plain(self) -> dict[str, Any]:
         """Plain values as a YAML file has them; what is empty is left out."""
-        said: dict[str, Any] = {"text": self.text}
-        said |= {n: getattr(self, n) for n in ("ask", "notes", "minutes") if getattr(self, n)}
+        plain: dict[str, Any] = {"text": self.text}
+        plain |= {n: getattr(self, n) for n in ("ask", "notes", "minutes") if getattr(self, n)}
         if self.screen is not None:
-            said["screen"] = self.screen.to_dict()
-        return said
+            plain["screen"] = self.screen.to_dict()
+        return plain
 
 
 @dataclass(frozen=True)
@@ -91,10 +91,10 @@ class Story:
     about: str = ""
 
     def __post_init__(self) -> None:
-        given = _listed(self.steps)
-        if not given:
+        entries = _listed(self.steps)
+        if not entries:
             raise InputError("The story has no steps: give at least one.")
-        steps = tuple(_step(number, each) for number, each in enumerate(given, 1))
+        steps = tuple(_step(number, step) for number, step in enumerate(entries, 1))
         object.__setattr__(self, "steps", steps)
         object.__setattr__(self, "title", _line(self.title, 80, "title"))
         object.__setattr__(self, "about", _line(self.about, 300, "sentence 'about'"))
@@ -115,15 +115,15 @@ class Story:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values as a YAML file has them."""
-        said: dict[str, Any] = {"story": VERSION}
-        said |= {name: getattr(self, name) for name in ("title", "about") if getattr(self, name)}
-        return {**said, "steps": [step.plain() for step in self.steps]}
+        plain: dict[str, Any] = {"story": VERSION}
+        plain |= {name: getattr(self, name) for name in ("title", "about") if getattr(self, name)}
+        return {**plain, "steps": [step.plain() for step in self.steps]}
 
     @classmethod
-    def from_dict(cls, given: Any) -> Self:
+    def from_dict(cls, document: Any) -> Self:
         """The story of plain values; raises `InputError` as the constructor does."""
-        said = checks.of_version(given, "story", VERSION, _ENTRIES)
-        return cls(**said)
+        entries = checks.of_version(document, "story", VERSION, _ENTRIES)
+        return cls(**entries)
 
     def to_yaml(self) -> str:
         """A file for people to read and edit.
@@ -169,22 +169,22 @@ def read_screens(path: str | Path) -> Scenario | Story:
     return screens(data)
 
 
-def _listed(given: Any) -> Sequence[Any]:
-    if not isinstance(given, list | tuple):
-        raise InputError(f"The entry 'steps' of a story is {checks.shown(given)}: give a list.")
-    if len(given) > MOST_STEPS:
-        raise InputError(f"The story has {len(given):,} steps: give at most {MOST_STEPS}.")
-    return given
+def _listed(value: Any) -> Sequence[Any]:
+    if not isinstance(value, list | tuple):
+        raise InputError(f"The entry 'steps' of a story is {checks.shown(value)}: give a list.")
+    if len(value) > MOST_STEPS:
+        raise InputError(f"The story has {len(value):,} steps: give at most {MOST_STEPS}.")
+    return value
 
 
-def _step(number: int, given: Any) -> Step:
-    if isinstance(given, Step):
-        return given
+def _step(number: int, entry: Any) -> Step:
+    if isinstance(entry, Step):
+        return entry
     try:
-        said = checks.entries(given, _STEP, "step")
-        if "text" not in said:
+        parts = checks.entries(entry, _STEP, "step")
+        if "text" not in parts:
             raise InputError("It says nothing: give it a text.")
-        return Step(**said)
+        return Step(**parts)
     except InputError as error:
         # The sentences of a screen are those of a scenario.
         said_so = str(error).replace("of a step of a scenario", "of the step")

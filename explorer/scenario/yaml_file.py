@@ -31,7 +31,7 @@ class _Loader(yaml.SafeLoader):
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
         # The stock loader silently keeps the last of two entries with one name.
-        names = [each.value for each, _ in node.value if isinstance(each.value, str)]
+        names = [key.value for key, _ in node.value if isinstance(key.value, str)]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise InputError(f"The {self.what} has the entry {twice[0][:40]!r} twice: keep one.")
@@ -51,7 +51,7 @@ class _Dumper(yaml.SafeDumper):
         return True
 
     def represent_sequence(self, tag: str, sequence: Any, flow_style: bool | None = None) -> Any:
-        short = all(isinstance(each, int | float) for each in sequence)
+        short = all(isinstance(value, int | float) for value in sequence)
         return super().represent_sequence(tag, sequence, flow_style=short)
 
 
@@ -74,10 +74,10 @@ def read(text: str | bytes, *, story: bool = False) -> Any:
         entries given twice.
     """
     loader = _StoryLoader if story else _Loader
-    what, most = loader.what, MOST_STORY_BYTES if story else MOST_BYTES
-    if len(text) > most:
+    what, limit = loader.what, MOST_STORY_BYTES if story else MOST_BYTES
+    if len(text) > limit:
         raise InputError(
-            f"This file is larger than {most // 1000} kB, which no {what} is: choose another."
+            f"This file is larger than {limit // 1000} kB, which no {what} is: choose another."
         )
     try:
         plain = text.decode("utf8") if isinstance(text, bytes) else text

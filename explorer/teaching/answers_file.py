@@ -30,13 +30,13 @@ def answers_csv(history: Iterable[Asked]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
-    for number, asked in enumerate(history, start=1):
-        question = asked.question
+    for number, entry in enumerate(history, start=1):
+        question = entry.question
         edges = [float(edge) for edge in question.rectangle]
         head = [number, question.city, question.mechanism, question.epsilon, *edges]
         head += [question.grid.unit, question.true]
-        for who, value, sd in asked.answers:
+        for who, value, sd in entry.answers:
             writer.writerow([*head, who, value, sd, "preview"])
-        if not asked.answers:
+        if not entry.answers:
             writer.writerow([*head, "", "", "", ""])
     return text.getvalue()

@@ -170,14 +170,14 @@ class ClassRoom:
     def history(self) -> tuple[Asked, ...]:
         """Every question so far with its answers, the present one last."""
         with self._lock:
-            kept = [(question, pool.summary(), pool.rows()) for question, pool in self._asked]
+            pools = [(question, pool.summary(), pool.rows()) for question, pool in self._asked]
         numbers: dict[int, int] = {}
-        for _, _, rows in kept:
+        for _, _, rows in pools:
             for who, _, _ in rows:
                 numbers.setdefault(who, len(numbers) + 1)
         return tuple(
             Asked(question, summary, tuple((numbers[who], value, sd) for who, value, sd in rows))
-            for question, summary, rows in kept
+            for question, summary, rows in pools
         )
 
     def reset(self) -> None:
@@ -189,10 +189,10 @@ class ClassRoom:
                 self._asked[-1:] = [(self._question, self._held())]
         self._tell()
 
-    def reveal(self, shown: bool) -> None:
+    def reveal(self, visible: bool) -> None:
         """Let participants see the truth, or not."""
         with self._lock:
-            self._revealed = bool(shown)
+            self._revealed = bool(visible)
         self._tell()
 
     def close(self) -> None:
@@ -204,8 +204,8 @@ class ClassRoom:
             self._question = self._pool = None
             self._asked = []
             self._participants, self._screens, self._projectors = Seats(), {}, {}
-        for each in informed:
-            each()
+        for inform in informed:
+            inform()
 
     def seed(self, number: int) -> int:
         """Seed for the next answer of a participant: no two answers of a question share one.
@@ -309,10 +309,10 @@ class ClassRoom:
             self._touched = self._clock()
             informed = self._informed()
         # Without the lock: who is informed may look at once.
-        for each in informed:
-            each()
+        for inform in informed:
+            inform()
 
 
-def _check_room(there: int, most: int) -> None:
-    if there >= most:
+def _check_room(there: int, limit: int) -> None:
+    if there >= limit:
         raise InputError(f"This class is full: {there} are in it already.")

@@ -93,9 +93,9 @@ class ClassRooms:
         InputError
             When there is none; too many wrong keys are told to wait.
         """
-        wanted = key if isinstance(key, str) else ""
+        typed = key if isinstance(key, str) else ""
         sentence = "This class is over: create a new one or ask "
-        return self._look_up(self._by_key, wanted, sentence, address)
+        return self._look_up(self._by_key, typed, sentence, address)
 
     def close(self, room: ClassRoom) -> None:
         """End a class and forget it."""
@@ -132,8 +132,8 @@ class ClassRooms:
         """Close what is idle; where a place is wanted also what no one is in or has ever used."""
         all_full, own_full = self._full, self._has_all(address)
         for room in list(self._by_code.values()):
-            wanted = all_full or (own_full and self._from[room.code] == address)
-            if room.idle() > (EMPTY if wanted and room.empty else IDLE) or (
-                wanted and room.unused() > UNUSED
+            needed = all_full or (own_full and self._from[room.code] == address)
+            if room.idle() > (EMPTY if needed and room.empty else IDLE) or (
+                needed and room.unused() > UNUSED
             ):
                 self.close(room)

@@ -21,7 +21,7 @@ def tidy(typed: object) -> str:
     """
     if not isinstance(typed, str) or len(typed) > 40:
         return ""
-    return "".join(each for each in typed.upper() if each in CHARACTERS)
+    return "".join(character for character in typed.upper() if character in CHARACTERS)
 
 
 def spaced(code: str) -> str:

@@ -182,8 +182,8 @@ def some_trip(matrix: TripMatrix, number: int) -> tuple[int, ...]:
         raise InputError("There are no trips inside this extent: choose another city.")
     ranks = np.cumsum(matrix.multiplicities)
     at = turn(number, matrix.total)
-    found = matrix.cells[int(np.searchsorted(ranks, at, side="right"))]
-    return tuple(int(entry) for entry in found)
+    cell = matrix.cells[int(np.searchsorted(ranks, at, side="right"))]
+    return tuple(int(entry) for entry in cell)
 
 
 @dataclass(frozen=True, eq=False)

@@ -51,29 +51,29 @@ class Journeys:
 
 def journeys(key: str) -> Journeys:
     """Trips of the city ``key`` of the catalogue, or the made-up ones where that has none."""
-    known = trip_sets()
-    own = known.get(key) or _of_file(key, known)
-    return Journeys(own is None, _counted(own or known[MADE_UP]))
+    catalogue = trip_sets()
+    trip_set = catalogue.get(key) or _of_file(key, catalogue)
+    return Journeys(trip_set is None, _counted(trip_set or catalogue[MADE_UP]))
 
 
-def _of_file(key: str, known: Mapping[str, TripSet]) -> TripSet | None:
+def _of_file(key: str, catalogue: Mapping[str, TripSet]) -> TripSet | None:
     """The trips whose file a city counts the points of."""
     city = cities().get(key)
     if city is None or city.file is None:
         return None
-    return next((entry for entry in known.values() if entry.file == city.file), None)
+    return next((entry for entry in catalogue.values() if entry.file == city.file), None)
 
 
-def _counted(known: TripSet) -> dict[int, TripMatrix]:
+def _counted(trip_set: TripSet) -> dict[int, TripMatrix]:
     """Counts of the origins, of both ends, and of both with the stop in the middle if they stop."""
-    ends, *others = known.choices()
+    ends, *others = trip_set.choices()
     stops = [places for places in others if len(places) == 3]
     places = stops[len(stops) // 2] if stops else ends
-    trips, result = known.read(places), {}
-    for number, chosen in {len(each): each for each in (places[:1], ends, places)}.items():
+    trips, result = trip_set.read(places), {}
+    for number, chosen in {len(group): group for group in (places[:1], ends, places)}.items():
         at = [places.index(choice) for choice in chosen]
         x, y = (tuple(axis[i] for i in at) for axis in (trips.x, trips.y))
-        result[number] = known.domain(chosen, FINEST).count(Trips(x, y, chosen, trips.crs))
+        result[number] = trip_set.domain(chosen, FINEST).count(Trips(x, y, chosen, trips.crs))
     return result
 
 

@@ -56,7 +56,7 @@ class Verdict:
 
 def measured(
     matrix: FrequencyMatrix,
-    made: Sequence[Mechanism],
+    mechanisms: Sequence[Mechanism],
     questions: Workload,
     seeds: int,
     *,
@@ -70,7 +70,7 @@ def measured(
     Cancelled
         When the flag is set before the last run.
     """
-    tasks = plan(made, None, seeds)
+    tasks = plan(mechanisms, None, seeds)
     done = list(runs(matrix, tasks, [questions], jobs=1, cancel=cancel, progress=progress))
     if len(done) < len(tasks):
         raise Cancelled
@@ -80,7 +80,7 @@ def measured(
 def judge(table: pd.DataFrame) -> Verdict:
     """Rank the runs of one map, epsilon and workload under both smoothings."""
     one, other = ({score.label: score for score in scores(table, name)} for name in METRICS)
-    places = [{name: at + 1 for at, name in enumerate(found)} for found in (one, other)]
+    places = [{name: at + 1 for at, name in enumerate(ranked)} for ranked in (one, other)]
     rows = tuple(
         Judged(
             name,

@@ -78,22 +78,22 @@ def lessons(folder: str | Path | None = None) -> tuple[list[Lesson], list[str]]:
     -------
     lessons, sentences
     """
-    found = {path.stem: lesson(path) for path in sorted(FOLDER.glob("*.md"))}
-    own = folder if folder is not None else os.environ.get(SETTING, "")
+    by_key = {path.stem: lesson(path) for path in sorted(FOLDER.glob("*.md"))}
+    source = folder if folder is not None else os.environ.get(SETTING, "")
     sentences = []
-    if own:
-        paths = sorted(Path(own).glob("*.md"))[:_MOST_FILES] if Path(own).is_dir() else []
+    if source:
+        paths = sorted(Path(source).glob("*.md"))[:_MOST_FILES] if Path(source).is_dir() else []
         if not paths:
             sentences.append(
-                f"{SETTING} names the folder {str(own)[:80]!r}, which has no lessons: put files "
+                f"{SETTING} names the folder {str(source)[:80]!r}, which has no lessons: put files "
                 "NN_name.md there, or name another folder."
             )
         for path in paths:
             try:
-                found[path.stem] = lesson(path)
+                by_key[path.stem] = lesson(path)
             except InputError as error:
                 sentences.append(str(error))
-    return [found[key] for key in sorted(found)], sentences
+    return [by_key[key] for key in sorted(by_key)], sentences
 
 
 def lesson(path: str | Path) -> Lesson:
@@ -128,9 +128,9 @@ def parse(text: str, name: str) -> Lesson:
     words = _sections(split[2], name)
     experiment = _text(front, "experiment", name)
     if experiment not in (*EXPERIMENTS, SCENARIO):
-        known = ", ".join((*EXPERIMENTS, SCENARIO))
+        experiments = ", ".join((*EXPERIMENTS, SCENARIO))
         raise InputError(
-            f"{name}: the field 'experiment' is {experiment[:40]!r}; choose one of {known}."
+            f"{name}: the field 'experiment' is {experiment[:40]!r}; choose one of {experiments}."
         )
     return Lesson(
         key=name.removesuffix(".md"),
@@ -206,16 +206,16 @@ def _minutes(front: Mapping[str, Any], name: str) -> int:
 
 
 def _settings(front: Mapping[str, Any], experiment: str, name: str) -> dict[str, Any]:
-    given = front.get("settings") or {}
-    if not isinstance(given, dict) or not all(isinstance(key, str) for key in given):
+    entries = front.get("settings") or {}
+    if not isinstance(entries, dict) or not all(isinstance(key, str) for key in entries):
         raise InputError(f"{name}: the field 'settings' is no list of names and values; mend it.")
     if experiment == SCENARIO:
-        if given:
+        if entries:
             raise InputError(f"{name}: a scenario has no 'settings'; write them under 'scenario'.")
         return {}
     kind = EXPERIMENTS[experiment]
     settings = {}
-    for key, value in given.items():
+    for key, value in entries.items():
         try:
             settings[key] = kind.checked(key, value)
         except InputError as error:
@@ -224,20 +224,20 @@ def _settings(front: Mapping[str, Any], experiment: str, name: str) -> dict[str,
 
 
 def _scenario(front: Mapping[str, Any], experiment: str, name: str) -> Scenario | None:
-    given = front.get(SCENARIO)
+    entries = front.get(SCENARIO)
     if experiment != SCENARIO:
-        if given is not None:
+        if entries is not None:
             raise InputError(
                 f"{name}: the field 'scenario' belongs to the experiment 'scenario' only; leave it "
                 "out."
             )
         return None
-    if not isinstance(given, dict) or not given:
+    if not isinstance(entries, dict) or not entries:
         raise InputError(
             f"{name}: the field 'scenario' is missing; write below it what Explore is to show, as "
             "in a scenario file."
         )
     try:
-        return Scenario.from_dict({"scenario": VERSION, **given})
+        return Scenario.from_dict({"scenario": VERSION, **entries})
     except InputError as error:
         raise InputError(f"{name}, field 'scenario': {error}") from error

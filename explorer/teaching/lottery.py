@@ -153,11 +153,11 @@ def seen(matrix: TripMatrix, epsilon: float, q: float, p: int, seed: int = 0) ->
     q : share of each level's budget for its cuts
     p : candidates, 2 or more
     """
-    made = _Watched(epsilon=epsilon, q=q, p=p)
-    made.looked = []
-    release = made.release(matrix, rng=seed)
+    mechanism = _Watched(epsilon=epsilon, q=q, p=p)
+    mechanism.looked = []
+    release = mechanism.release(matrix, rng=seed)
     levels: dict[int, Level] = {}
-    for axis, nodes, parts, choice in made.looked:
+    for axis, nodes, parts, choice in mechanism.looked:
         cut = nodes.select(parts > 1)
         if len(cut) == 0:
             continue
@@ -168,5 +168,5 @@ def seen(matrix: TripMatrix, epsilon: float, q: float, p: int, seed: int = 0) ->
         assert limit == 2, "the scales above are those of one trip"
         paid = choice // p * p / UNITS_PER_EPSILON
         levels[axis] = Level(axis, lower, upper, number, costs, paid)
-    order = axes_in_order(len(matrix.shape), made.order)
+    order = axes_in_order(len(matrix.shape), mechanism.order)
     return Seen(tuple(levels.get(axis) for axis in order), len(release.counts))

@@ -80,8 +80,8 @@ def neighbour(matrix: FrequencyMatrix, cell: tuple[int, int], change: int) -> Fr
 
 def leaf_at(release: Release, cell: tuple[int, int]) -> Ints:
     """The leaf that holds a cell, (2, 2) lower and upper in cells."""
-    held = (release.lower <= cell).all(axis=1) & (release.upper > cell).all(axis=1)
-    at = int(np.flatnonzero(held)[0])
+    contains = (release.lower <= cell).all(axis=1) & (release.upper > cell).all(axis=1)
+    at = int(np.flatnonzero(contains)[0])
     return np.stack([release.lower[at], release.upper[at]])
 
 
@@ -117,16 +117,16 @@ def exact_distributions(units: Ints, sensitivity: int, first: int, second: int) 
     for side, count in ((one, first), (other, second)):
         begin = count - half_width - low
         side[begin : begin + len(distribution)] = distribution
-    seen = np.flatnonzero((one > SHOWN) & (other > SHOWN))
-    shown = slice(int(seen[0]), int(seen[-1]) + 1)
-    one, other = one[shown], other[shown]
+    visible = np.flatnonzero((one > SHOWN) & (other > SHOWN))
+    window = slice(int(visible[0]), int(visible[-1]) + 1)
+    one, other = one[window], other[window]
     if len(decay) == 1:
         # One draw: the exponents themselves, which no rounding has touched.
-        at = low + np.arange(shown.start, shown.stop)
+        at = low + np.arange(window.start, window.stop)
         ratio = decay[0] * (np.abs(at - first) - np.abs(at - second))
     else:
         ratio = np.log(other / one)
-    edges: Floats = low + np.arange(shown.start, shown.stop + 1, dtype=np.float64) - 0.5
+    edges: Floats = low + np.arange(window.start, window.stop + 1, dtype=np.float64) - 0.5
     largest = float(np.abs(ratio).max())
     return Distributions(edges, one, other, ratio, np.zeros(len(ratio)), largest, exact=True)
 
@@ -185,8 +185,8 @@ def _sum_of_laplaces(decay: Floats) -> Floats:
     size = 2 ** math.ceil(math.log2(2 * half_width + 1))
     t = 2 * np.pi * np.arange(size // 2 + 1) / size
     log_phi = np.zeros(len(t))
-    for each, times in zip(*np.unique(q, return_counts=True), strict=True):
+    for rate, times in zip(*np.unique(q, return_counts=True), strict=True):
         # 1 - 2 q cos t + q^2 written without cancellation near t = 0.
-        log_phi += times * -np.log1p(4 * each * np.sin(t / 2) ** 2 / (1 - each) ** 2)
+        log_phi += times * -np.log1p(4 * rate * np.sin(t / 2) ** 2 / (1 - rate) ** 2)
     distribution = np.roll(np.fft.irfft(np.exp(log_phi), size), half_width)[: 2 * half_width + 1]
     return np.maximum(distribution, 0.0)

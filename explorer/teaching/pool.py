@@ -77,11 +77,11 @@ class Question:
     true: float
 
     @classmethod
-    def of(cls, matrix: FrequencyMatrix, city: str, asked: QuestionSettings) -> Question:
+    def of(cls, matrix: FrequencyMatrix, city: str, settings: QuestionSettings) -> Question:
         """The question that a teacher's settings ask about a city."""
-        rectangle = on_map(asked.box, matrix.grid)
+        rectangle = on_map(settings.box, matrix.grid)
         true = float(queries.exact(matrix, [rectangle])[0])
-        return cls(matrix, city, asked.mechanism, asked.epsilon, rectangle, true)
+        return cls(matrix, city, settings.mechanism, settings.epsilon, rectangle, true)
 
     @property
     def grid(self) -> Grid:

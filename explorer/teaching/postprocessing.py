@@ -41,7 +41,7 @@ class Treatment:
 
 
 #: Every combination, nothing first and everything last.
-TREATMENTS = tuple(Treatment(*each) for each in itertools.product((False, True), repeat=3))
+TREATMENTS = tuple(Treatment(*switches) for switches in itertools.product((False, True), repeat=3))
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +99,7 @@ def effects(
     parts = []
     for half, inference in enumerate(("leaves", "least squares")):
         one = made.with_(inference=inference)
-        mine = [each for each in TREATMENTS if each.consistent == bool(half)]
+        mine = [treatment for treatment in TREATMENTS if treatment.consistent == bool(half)]
 
         def read(release: Release, mine: list[Treatment] = mine) -> Floats:
             return _errors(release, matrix, cells, mine)

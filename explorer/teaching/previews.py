@@ -26,7 +26,7 @@ def taught(key: str, epsilon: float) -> Mechanism:
 
 
 def each_preview(
-    made: Mechanism,
+    mechanism: Mechanism,
     matrix: FrequencyMatrix,
     seeds: Iterable[int],
     read: Callable[[Release], ArrayLike],
@@ -46,14 +46,14 @@ def each_preview(
     for i, seed in enumerate(numbers):
         if cancel is not None and cancel.is_set():
             raise Cancelled
-        results.append(np.asarray(read(made.release(matrix, rng=seed)), dtype=np.float64))
+        results.append(np.asarray(read(mechanism.release(matrix, rng=seed)), dtype=np.float64))
         if progress is not None:
             progress((i + 1) / len(numbers))
     return np.array(results)
 
 
 def answers(
-    made: Mechanism,
+    mechanism: Mechanism,
     matrix: FrequencyMatrix,
     rectangles: ArrayLike,
     seeds: Iterable[int],
@@ -63,7 +63,7 @@ def answers(
 ) -> NDArray[np.float64]:
     """Answers to n rectangles (grid units) in one preview for each seed, (seeds, n)."""
     return each_preview(
-        made,
+        mechanism,
         matrix,
         seeds,
         lambda release: release.answer(rectangles).value,

@@ -118,8 +118,8 @@ class Level:
     def own(self) -> Floats:
         """Each cell's own h, 0 to .75, which the server does not know, (v,); 0 without people."""
         whole = self.true
-        held = np.where(whole > 0, whole, 1.0)
-        return np.where(whole > 0, self._apart() / held**2, 0.0)
+        people = np.where(whole > 0, whole, 1.0)
+        return np.where(whole > 0, self._apart() / people**2, 0.0)
 
     @property
     def if_whole(self) -> Floats:
@@ -199,14 +199,14 @@ def ask(matrix: FrequencyMatrix, people: int, epsilon: float, seed: int = 0) -> 
     total = int(finest.sum())
     if total == 0:
         raise InputError("There is nobody to ask inside this extent: choose another city.")
-    number, asked = min(people, total), finest
+    number, counts_asked = min(people, total), finest
     if number < total:
         random = np.random.default_rng([0x4EF, number])
-        asked = random.multivariate_hypergeometric(finest, number, method="marginals")
+        counts_asked = random.multivariate_hypergeometric(finest, number, method="marginals")
     noisy, sd, measured = [], np.zeros(depth + 1), np.full(depth + 1, np.nan)
     protocol = Protocol()
     for level in range(depth + 1):
-        counts = asked.reshape(4**level, -1).sum(axis=1)
+        counts = counts_asked.reshape(4**level, -1).sum(axis=1)
         plan = protocol.round(number, to_units(epsilon), len(counts))
         shape = number / plan.honest
         sd[level] = plan.sd(shape)
@@ -215,8 +215,8 @@ def ask(matrix: FrequencyMatrix, people: int, epsilon: float, seed: int = 0) -> 
         noisy.append(counts + plus - minus)
         if level:
             tree = KeyTree.even(depth, level)
-            heard = noisy[level].astype(np.float64)
-            measured[level] = unevenness(tree, heard, float(sd[level]))[level]
+            sums = noisy[level].astype(np.float64)
+            measured[level] = unevenness(tree, sums, float(sd[level]))[level]
     everybody = tuple(finest.reshape(4**level, -1).sum(axis=1) for level in range(depth + 1))
     return Asked(depth, everybody, tuple(noisy), sd, measured, number)
 

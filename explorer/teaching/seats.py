@@ -47,8 +47,8 @@ class Seats:
         if who is None:
             who, token = seat, secrets.token_urlsafe(24)
             self._by_token[token], self._tokens[who] = who, token
-        held = [each for each, owner in self._who.items() if owner == who]
-        for oldest in held[: len(held) + 1 - MOST_WINDOWS]:
+        windows = [window for window, owner in self._who.items() if owner == who]
+        for oldest in windows[: len(windows) + 1 - MOST_WINDOWS]:
             del self._changed[oldest], self._who[oldest]
         self._changed[seat], self._who[seat] = changed, who
 

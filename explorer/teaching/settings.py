@@ -70,8 +70,8 @@ class Settings(param.Parameterized):
     def checked(cls, name: str, value: Any) -> Any:
         """A value in the parameter's own type, or an InputError in one sentence."""
         if name not in cls.settings():
-            known = ", ".join(cls.settings())
-            raise InputError(f"There is no setting {shown(name)}: choose from {known}.")
+            names = ", ".join(cls.settings())
+            raise InputError(f"There is no setting {shown(name)}: choose from {names}.")
         declared = cls.param[name]
         if isinstance(declared, BoxSetting | PlaceSetting):
             return _parts(declared, value)
@@ -102,10 +102,10 @@ def _parts(declared: Any, value: Any) -> tuple[float, ...]:
 
 def _names(declared: Any, value: Any) -> list[str]:
     least = declared.bounds[0]
-    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         raise InputError(f"{declared.label} is {shown(value)}: give a list of names.")
-    for each in value:
-        mechanism(each)
+    for key in value:
+        mechanism(key)
     if len(set(value)) < least:
         raise InputError(f"{declared.label} are too few: give {least} or more, each once.")
     return list(dict.fromkeys(value))

@@ -89,9 +89,9 @@ def difference(ask: Service, shape: tuple[int, int], cell: tuple[int, int]) -> D
         answered = np.flatnonzero(np.isfinite(both).all(axis=0))
         if len(answered):
             at = int(answered[0])
-            said = float(both[0, at]), float(both[1, at])
-            results.append(Difference(larger[at], smaller[at], said))
-    return min(results, key=lambda each: _size(each.smaller)) if results else None
+            pair = float(both[0, at]), float(both[1, at])
+            results.append(Difference(larger[at], smaller[at], pair))
+    return min(results, key=lambda candidate: _size(candidate.smaller)) if results else None
 
 
 def differences(ask: Service, shape: tuple[int, int]) -> Floats:
@@ -100,7 +100,7 @@ def differences(ask: Service, shape: tuple[int, int]) -> Floats:
     row, col = np.indices(shape).reshape(2, -1)
     full, none = np.full_like(row, cols), np.zeros_like(row)
     high = np.full_like(row, rows)
-    found = np.full(rows * cols, np.nan)
+    counts = np.full(rows * cols, np.nan)
     for smaller, larger in (
         ((row, col + 1, row + 1, full), (row, col, row + 1, full)),
         ((row, none, row + 1, col), (row, none, row + 1, col + 1)),
@@ -108,8 +108,8 @@ def differences(ask: Service, shape: tuple[int, int]) -> Floats:
         ((none, col, row, col + 1), (none, col, row + 1, col + 1)),
     ):
         gained = ask(_boxes(larger)) - ask(_boxes(smaller))
-        found = np.where(np.isnan(found), gained, found)
-    return found.reshape(shape)
+        counts = np.where(np.isnan(counts), gained, counts)
+    return counts.reshape(shape)
 
 
 @dataclass(frozen=True, eq=False)

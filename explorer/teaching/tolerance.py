@@ -31,9 +31,9 @@ Floats = NDArray[np.float64]
 
 #: Twenty steps to a factor of ten, from 0.01 to 10, as on the slider of epsilon.
 LADDER = tuple(
-    each
-    for each in (float(f"{10 ** (step / 20):.2g}") for step in range(-40, 21))
-    if each <= MAX_EPSILON
+    epsilon
+    for epsilon in (float(f"{10 ** (step / 20):.2g}") for step in range(-40, 21))
+    if epsilon <= MAX_EPSILON
 )
 
 
@@ -107,8 +107,13 @@ def smallest_epsilon(
     low = smallest(max(int(binom.ppf(0.025, runs, share)), 1))
     high = smallest(int(binom.ppf(0.975, runs, share)) + 1)
     steps = tuple(
-        Step(each, tried[each], runs, *clopper_pearson(tried[each], runs, 0.05))
-        for each in sorted(tried)
+        Step(
+            tried_epsilon,
+            tried[tried_epsilon],
+            runs,
+            *clopper_pearson(tried[tried_epsilon], runs, 0.05),
+        )
+        for tried_epsilon in sorted(tried)
     )
     return SmallestEpsilon(middle, low, high, share, steps)
 
@@ -145,7 +150,7 @@ def for_box(
             "No point lies in this box, so an error in percent cannot be computed: choose a box "
             "with more points."
         )
-    most = 3 * math.ceil(math.log2(len(LADDER)))
+    previews = 3 * math.ceil(math.log2(len(LADDER)))
     seeds = np.random.default_rng([0x70E5, seed]).integers(2**62, size=runs).tolist()
     done = 0
 
@@ -154,10 +159,10 @@ def for_box(
 
         def tell(part: float) -> None:
             if progress is not None:
-                progress(min((done + part) / most, 1.0))
+                progress(min((done + part) / previews, 1.0))
 
-        given = answers(make(epsilon), matrix, [box], seeds, cancel=cancel, progress=tell)[:, 0]
+        values = answers(make(epsilon), matrix, [box], seeds, cancel=cancel, progress=tell)[:, 0]
         done += 1
-        return int(np.count_nonzero(np.abs(given - true) <= percent / 100 * true))
+        return int(np.count_nonzero(np.abs(values - true) <= percent / 100 * true))
 
     return smallest_epsilon(hits, runs, share)

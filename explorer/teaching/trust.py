@@ -107,8 +107,8 @@ class Shared:
     def curve(self) -> tuple[Floats, Floats, Floats]:
         """Honest shares 1 to n, the loss with each, and the floor that no epsilon goes below."""
         honest = np.arange(1, self.plan.asked + 1)
-        loss = np.array([self.costs(int(each)) for each in honest])
-        floor = np.array([calibration.floor_of_fewer(each / self.plan.honest) for each in honest])
+        loss = np.array([self.costs(int(count)) for count in honest])
+        floor = np.array([calibration.floor_of_fewer(count / self.plan.honest) for count in honest])
         return honest.astype(np.float64), loss, floor
 
 
@@ -147,17 +147,17 @@ def in_a_shard(
     there[size - gone :] = False
     words = random.integers(0, 2**64, size, dtype=np.uint64)
     roll = Roll.of(plan, members, there, words)
-    seen: list[Seen] = []
+    views: list[Seen] = []
     key = new_key(seed)
     total, _ = masked(
-        people, question, plan, roll, Stream(key, 0), Stream(key, 1).bytes, seen.append
+        people, question, plan, roll, Stream(key, 0), Stream(key, 1).bytes, views.append
     )
     survivors = size - gone
     _, index, value = people.entries(members[there], question.owner, tree.v, words[there])
     exact = np.bincount(index, weights=value, minlength=tree.v).astype(np.int64)
     telling = min(round(corrupt * size), survivors - 1)
-    known = total.values if seen else None
-    return Shared(plan, survivors, telling, known, exact, seen[0] if seen else None)
+    total_known = total.values if views else None
+    return Shared(plan, survivors, telling, total_known, exact, views[0] if views else None)
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ def main() -> int:
     from explorer.audience.watching import Settings, serve
     from explorer.errors import InputError
 
-    said = json.loads(sys.argv[1])
-    lists = {name: tuple(text) for name, text in said.items() if isinstance(text, list)}
+    settings = json.loads(sys.argv[1])
+    lists = {name: tuple(text) for name, text in settings.items() if isinstance(text, list)}
     try:
-        serve(Settings(**{**said, **lists}), partial(print, flush=True))
+        serve(Settings(**{**settings, **lists}), partial(print, flush=True))
     except InputError as error:
         print(f"dp-explorer: {error}", file=sys.stderr)
         return 2

@@ -30,14 +30,14 @@ def answered(queries: RangeQueries, exhibits: Sequence[Exhibit]) -> bytes:
     queries : in metres of the first map
     """
     first = exhibits[0]
-    found = {exhibit.key: _of(exhibit, _in(queries, first, exhibit)) for exhibit in exhibits}
-    said: dict[str, Any] = {"maps": found}
+    by_map = {exhibit.key: _of(exhibit, _in(queries, first, exhibit)) for exhibit in exhibits}
+    document: dict[str, Any] = {"maps": by_map}
     if len(exhibits) == 2:
-        said["differences"] = [
+        document["differences"] = [
             _difference(exhibits, one, other)
-            for one, other in zip(*(found[each.key] for each in exhibits), strict=True)
+            for one, other in zip(*(by_map[exhibit.key] for exhibit in exhibits), strict=True)
         ]
-    return json.dumps(said, ensure_ascii=False, allow_nan=False).encode()
+    return json.dumps(document, ensure_ascii=False, allow_nan=False).encode()
 
 
 def same_plane(one: Exhibit, other: Exhibit) -> bool:
@@ -60,16 +60,16 @@ def _in(queries: RangeQueries, first: Exhibit, other: Exhibit) -> Any:
     )
 
 
-def _of(exhibit: Exhibit, asked: Any) -> list[dict[str, Any]]:
+def _of(exhibit: Exhibit, queries: Any) -> list[dict[str, Any]]:
     release = exhibit.release
-    if len(asked) == 0:
+    if len(queries) == 0:
         return []
-    crs = None if isinstance(asked, RangeQueries) else 4326
+    crs = None if isinstance(queries, RangeQueries) else 4326
     with warnings.catch_warnings():
         # It is said next to the answer.
         warnings.simplefilter("ignore", OutsideWarning)
-        answers = release.answer(asked, crs=crs)
-        touched = release.touched(asked) if crs is None else None
+        answers = release.answer(queries, crs=crs)
+        touched = release.touched(queries) if crs is None else None
     low, high = answers.interval()
     rows = []
     for row, (value, sd) in enumerate(zip(answers.value, answers.sd, strict=True)):

@@ -33,8 +33,8 @@ def maps_of(content: bytes) -> tuple[tuple[str, ...], list[Any]]:
         For what is no question.
     """
     try:
-        said = json.loads(content)
-        maps, areas = said["maps"], said["areas"]
+        document = json.loads(content)
+        maps, areas = document["maps"], document["areas"]
     except (ValueError, TypeError, KeyError, RecursionError):
         raise InputError(_BAD) from None
     listed = isinstance(maps, list) and isinstance(areas, list)
@@ -42,7 +42,7 @@ def maps_of(content: bytes) -> tuple[tuple[str, ...], list[Any]]:
         raise InputError(
             f"One question may have {MOST_AREAS} areas and {MOST_MAPS} maps: take some away."
         )
-    if not all(isinstance(each, str) and len(each) <= 40 for each in maps):
+    if not all(isinstance(key, str) and len(key) <= 40 for key in maps):
         raise InputError(_BAD)
     return tuple(dict.fromkeys(maps)), areas
 
@@ -61,9 +61,9 @@ def queries_of(areas: Sequence[Any], grid: Grid) -> RangeQueries:
     """
     boxes, corners = np.zeros((len(areas), 4)), 0
     shapes: list[Any] = []
-    for row, each in enumerate(areas):
-        box = each.get("box") if isinstance(each, dict) else None
-        shape = each.get("shape") if isinstance(each, dict) else None
+    for row, area in enumerate(areas):
+        box = area.get("box") if isinstance(area, dict) else None
+        shape = area.get("shape") if isinstance(area, dict) else None
         if box is not None:
             places = _places([box[:2], box[2:]] if _is_list(box, 4) else None, grid)
             shapes.append(None)
@@ -76,7 +76,7 @@ def queries_of(areas: Sequence[Any], grid: Grid) -> RangeQueries:
                 )
             shapes.append(_polygon(places))
         boxes[row] = *places.min(axis=0), *places.max(axis=0)
-    drawn = np.array([each is not None for each in shapes], dtype=bool)
+    drawn = np.array([polygon is not None for polygon in shapes], dtype=bool)
     low, high = boxes[drawn, :2], boxes[drawn, 2:]
     edges = np.array(grid.bounds)
     sides = np.clip(np.minimum(high, edges[2:]) - np.maximum(low, edges[:2]), 0, None)
@@ -87,19 +87,19 @@ def queries_of(areas: Sequence[Any], grid: Grid) -> RangeQueries:
     return RangeQueries(boxes, shapes)
 
 
-def _is_list(said: Any, count: int) -> bool:
-    return isinstance(said, list) and len(said) == count
+def _is_list(value: Any, count: int) -> bool:
+    return isinstance(value, list) and len(value) == count
 
 
-def _places(said: Any, grid: Grid) -> Any:
-    if not isinstance(said, list) or not 2 <= len(said) <= MOST_CORNERS:
+def _places(corners: Any, grid: Grid) -> Any:
+    if not isinstance(corners, list) or not 2 <= len(corners) <= MOST_CORNERS:
         raise InputError(_BAD)
-    for place in said:
-        numbers = _is_list(place, 2) and all(type(each) in (int, float) for each in place)
+    for place in corners:
+        numbers = _is_list(place, 2) and all(type(number) in (int, float) for number in place)
         # Nothing of what is no number, or has 400 digits, is below anything.
-        if not numbers or not all(abs(each) < 1e12 for each in place):
+        if not numbers or not all(abs(number) < 1e12 for number in place):
             raise InputError(_BAD)
-    places = np.array(said, dtype=np.float64)
+    places = np.array(corners, dtype=np.float64)
     x0, y0, x1, y1 = grid.bounds
     size = np.array([x1 - x0, y1 - y0])
     if (np.abs(places - [(x0 + x1) / 2, (y0 + y1) / 2]) > _FAR * size).any():

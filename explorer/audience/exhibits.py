@@ -45,7 +45,7 @@ class Held:
     Parameters
     ----------
     path : of the file
-    most : bytes it may have
+    limit : bytes it may have
 
     Raises
     ------
@@ -53,7 +53,7 @@ class Held:
         For what is no file, is a link or is too long.
     """
 
-    def __init__(self, path: Path, most: int) -> None:
+    def __init__(self, path: Path, limit: int) -> None:
         self.path = path
         try:
             # What one system knows another does not.
@@ -63,7 +63,7 @@ class Held:
             raise Changed from None
         about = os.fstat(self._file)
         self.size, self._stamp = about.st_size, _stamp(about)
-        if not stat.S_ISREG(about.st_mode) or self.size > most:
+        if not stat.S_ISREG(about.st_mode) or self.size > limit:
             self.close()
             raise Changed
 
@@ -84,10 +84,10 @@ class Held:
     @property
     def sha256(self) -> str:
         """SHA-256 of its bytes, in hexadecimal digits."""
-        found = hashlib.sha256()
+        digest = hashlib.sha256()
         for piece in self.pieces():
-            found.update(piece)
-        return found.hexdigest()
+            digest.update(piece)
+        return digest.hexdigest()
 
     @property
     def is_there(self) -> bool:
@@ -135,14 +135,14 @@ class Exhibit:
             files[MANIFEST] = Held(folder / MANIFEST, MOST_MANIFEST)
             if files[MANIFEST].sha256 != manifest:
                 raise Changed
-            said = json.loads(b"".join(files[MANIFEST].pieces()))
+            document = json.loads(b"".join(files[MANIFEST].pieces()))
             for name in FILES:
-                files[name] = Held(folder / name, int(said["files"][name]["bytes"]))
-                if files[name].sha256 != said["files"][name]["sha256"]:
+                files[name] = Held(folder / name, int(document["files"][name]["bytes"]))
+                if files[name].sha256 != document["files"][name]["sha256"]:
                     raise Changed
             if (folder / SIGNATURE).exists():
                 files[SIGNATURE] = Held(folder / SIGNATURE, MOST_MANIFEST)
-            published = Published.of_manifest(Release.load(folder / RELEASE), said)
+            published = Published.of_manifest(Release.load(folder / RELEASE), document)
             result = cls(manifest[:10], published, files)
             if not result.is_there:
                 raise Changed
@@ -199,21 +199,21 @@ class Exhibition:
     """
 
     def __init__(self, folders: Sequence[tuple[str, str]]) -> None:
-        found: dict[str, Exhibit | None] = {}
+        by_key: dict[str, Exhibit | None] = {}
         for folder, manifest in folders:
             try:
-                found[manifest[:10]] = Exhibit.of(Path(folder), manifest)
+                by_key[manifest[:10]] = Exhibit.of(Path(folder), manifest)
             except Changed:
-                found[manifest[:10]] = None
+                by_key[manifest[:10]] = None
         dates = {
             key: "" if entry is None else entry.published.booking.time
-            for key, entry in found.items()
+            for key, entry in by_key.items()
         }
-        self._of = {key: found[key] for key in sorted(found, key=dates.__getitem__)}
+        self._of = {key: by_key[key] for key in sorted(by_key, key=dates.__getitem__)}
 
     def __iter__(self) -> Iterator[Exhibit]:
         """Those that are shown."""
-        return iter([each for each in self._of.values() if each is not None])
+        return iter([exhibit for exhibit in self._of.values() if exhibit is not None])
 
     def __len__(self) -> int:
         return len(list(iter(self)))
@@ -245,12 +245,12 @@ class Exhibition:
 
     def look(self) -> list[str]:
         """Let go of those whose files are not as they were; returns their titles."""
-        left = [each for each in self if not each.is_there]
-        for each in left:
-            self._of[each.key] = None
-            for file in each.files.values():
+        left = [exhibit for exhibit in self if not exhibit.is_there]
+        for exhibit in left:
+            self._of[exhibit.key] = None
+            for file in exhibit.files.values():
                 file.close()
-        return [each.title for each in left]
+        return [exhibit.title for exhibit in left]
 
     def scale(self, exhibits: Sequence[Exhibit]) -> ColourScale:
         """One colour scale for several: that of the release with the most."""

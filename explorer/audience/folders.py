@@ -60,16 +60,16 @@ def release_folders(named: Sequence[str | Path]) -> list[Path]:
     Traceback (most recent call last):
     explorer.errors.InputError: There is no folder nowhere at all: name one that was published.
     """
-    found: dict[Path, None] = {}
-    for each in named:
-        if not Path(each).expanduser().is_dir():
-            raise InputError(f"There is no folder {each}: name one that was published.")
+    folders: dict[Path, None] = {}
+    for name in named:
+        if not Path(name).expanduser().is_dir():
+            raise InputError(f"There is no folder {name}: name one that was published.")
         # Who names a link knows where it leads; what is in the folder may come from others.
-        root = Path(each).expanduser().resolve()
-        found |= dict.fromkeys(_inside(root))
-    if len(found) > MOST:
-        raise InputError(f"These are {len(found):,} releases: show {MOST} of them at most.")
-    return list(found)
+        root = Path(name).expanduser().resolve()
+        folders |= dict.fromkeys(_inside(root))
+    if len(folders) > MOST:
+        raise InputError(f"These are {len(folders):,} releases: show {MOST} of them at most.")
+    return list(folders)
 
 
 def _inside(root: Path) -> list[Path]:
@@ -110,14 +110,14 @@ def verified(folder: Path, ask: Callable[..., Any] | None = None) -> Verified:
         With the first thing that does not hold.
     """
     ask = ask or (read_apart if SUPPORTED else read_beside)
-    found = ask(as_plain, b"", str(folder), limits=LIMITS)
-    wrong = next((entry for entry in found["checks"] if not entry["holds"]), None)
+    report = ask(as_plain, b"", str(folder), limits=LIMITS)
+    wrong = next((entry for entry in report["checks"] if not entry["holds"]), None)
     if wrong is not None:
-        said = str(wrong["said"]) or "It is not what was published."
-        raise InputError(f"{folder} is not shown, since it does not verify: {said}")
-    if not found["manifest"]:
+        reason = str(wrong["said"]) or "It is not what was published."
+        raise InputError(f"{folder} is not shown, since it does not verify: {reason}")
+    if not report["manifest"]:
         raise InputError(f"{folder} is not shown: it was changed while it was being verified.")
-    facts = (str(found[name]) for name in ("manifest", "signature", "warning"))
+    facts = (str(report[name]) for name in ("manifest", "signature", "warning"))
     return Verified(str(folder), *facts)
 
 
@@ -132,7 +132,7 @@ def as_plain(_content: bytes, folder: str = "") -> dict[str, Any]:
 
 def read_beside(_work: Any, _content: bytes, folder: str, *, limits: Any) -> Any:
     """As `read_apart` of `as_plain`, in a process without limits: this one may not read one."""
-    path = os.pathsep.join(each for each in sys.path if each)
+    path = os.pathsep.join(entry for entry in sys.path if entry)
     command = [sys.executable, "-P", "-m", "explorer.audience.folders", folder]
     done = subprocess.run(
         command,
@@ -162,10 +162,10 @@ def digest(path: Path) -> str:
 def main() -> None:
     """Print what `as_plain` finds of the folder that is named, as JSON."""
     try:
-        found = as_plain(b"", sys.argv[1])
+        report = as_plain(b"", sys.argv[1])
     except InputError as error:
-        found = {"refused": str(error)}
-    print(json.dumps(found))
+        report = {"refused": str(error)}
+    print(json.dumps(report))
 
 
 if __name__ == "__main__":

@@ -70,12 +70,12 @@ class Compare(Answer):
 
     def get(self) -> None:
         """Answer."""
-        exhibition, asked = self.house.exhibition, self.asked()
-        named = [exhibition[asked[name]] for name in ("first", "second") if name in asked]
-        shown = [*named, *(each for each in exhibition if each not in named)]
-        if len(shown) < 2:
+        exhibition, arguments = self.house.exhibition, self.asked()
+        named = [exhibition[arguments[name]] for name in ("first", "second") if name in arguments]
+        exhibits = [*named, *(exhibit for exhibit in exhibition if exhibit not in named)]
+        if len(exhibits) < 2:
             raise InputError("There are no two maps on this server to compare.")
-        first, second = shown[:2]
+        first, second = exhibits[:2]
         make = partial(pages.compare_page, exhibition, (first, second))
         self.page(self.house.page(("compare", first.key, second.key), make))
 
@@ -85,12 +85,12 @@ class Picture(Answer):
 
     async def get(self, key: str) -> None:
         """Answer with PNG; with "with" in the colours that this map shares with another."""
-        exhibition, asked = self.house.exhibition, self.asked()
+        exhibition, arguments = self.house.exhibition, self.asked()
         exhibit = exhibition[key]
-        both = [exhibit, *([exhibition[asked["with"]]] if "with" in asked else [])]
-        wanted, scale = Wanted.of(asked, exhibit), exhibition.scale(both)
-        make = partial(painted, exhibit, wanted, scale)
-        await self.shown((key, wanted, scale.top), make, "image/png")
+        both = [exhibit, *([exhibition[arguments["with"]]] if "with" in arguments else [])]
+        picture, scale = Wanted.of(arguments, exhibit), exhibition.scale(both)
+        make = partial(painted, exhibit, picture, scale)
+        await self.shown((key, picture, scale.top), make, "image/png")
 
 
 class Leaf(Answer):
@@ -124,8 +124,8 @@ class File(Answer):
     async def get(self, key: str, name: str = REPORT) -> None:
         """Send it in pieces."""
         exhibit = self.house.exhibition[key]
-        held = exhibit.files.get(name)
-        if held is None:
+        file = exhibit.files.get(name)
+        if file is None:
             raise HTTPError(404)
         if self.request.path.startswith("/report/"):
             # It came from elsewhere, and brings its own style and nothing else.
@@ -135,11 +135,11 @@ class File(Answer):
         else:
             self.set_header("Content-Type", "application/octet-stream")
             self.set_header("Content-Disposition", f'attachment; filename="{name}"')
-        self.set_header("Content-Length", str(held.size))
+        self.set_header("Content-Length", str(file.size))
         self.set_header("Cache-Control", "no-cache")
         begun = False
         try:
-            for piece in held.pieces():
+            for piece in file.pieces():
                 self.write(piece)
                 await asyncio.wait_for(self.flush(), _STALLED)
                 begun = True
@@ -155,12 +155,12 @@ class Static(Answer):
 
     def get(self, mark: str, name: str) -> None:
         """Answer; they never change under this address."""
-        found = STATICS.get(mark, name)
-        if found is None:
+        static = STATICS.get(mark, name)
+        if static is None:
             raise HTTPError(404)
-        self.set_header("Content-Type", found[1])
+        self.set_header("Content-Type", static[1])
         self.set_header("Cache-Control", "public, max-age=31536000, immutable")
-        self.packed(found[0])
+        self.packed(static[0])
 
 
 class Health(Answer):

@@ -103,26 +103,26 @@ class Answer(RequestHandler):
 
     async def shown(self, key: object, make: Callable[[], bytes], kind: str) -> None:
         """Answer with bytes that are the same for all who ask for the same."""
-        found = await self.house.shared.get(key, self.request.remote_ip or "", make)
+        content = await self.house.shared.get(key, self.request.remote_ip or "", make)
         self.set_header("Content-Type", kind)
         self.set_header("Cache-Control", f"private, max-age={_KEEP}")
-        self.finish(found)
+        self.finish(content)
 
-    def page(self, found: Packed, status: int = 200) -> None:
+    def page(self, text: Packed, status: int = 200) -> None:
         """Answer with a page."""
         self.set_status(status)
         self.set_header("Content-Type", "text/html; charset=utf-8")
         self.set_header("Cache-Control", "no-cache")
-        self.packed(found)
+        self.packed(text)
 
-    def packed(self, found: Packed) -> None:
+    def packed(self, text: Packed) -> None:
         """Answer with a text, packed for who can unpack it."""
         self.set_header("Vary", "Accept-Encoding")
         if "gzip" in self.request.headers.get("Accept-Encoding", ""):
             self.set_header("Content-Encoding", "gzip")
-            self.finish(found.packed)
+            self.finish(text.packed)
         else:
-            self.finish(found.plain)
+            self.finish(text.plain)
 
     def write_error(self, status_code: int, **more: Any) -> None:
         """One sentence, as a page or for a script; never what went wrong inside."""

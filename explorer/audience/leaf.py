@@ -15,7 +15,7 @@ from explorer.errors import InputError
 from explorer.releases.answers import Z95
 
 
-def place_of(asked: Mapping[str, str], exhibit: Exhibit) -> int:
+def place_of(arguments: Mapping[str, str], exhibit: Exhibit) -> int:
     """Which leaf is under "at", x and y in metres.
 
     Raises
@@ -23,7 +23,7 @@ def place_of(asked: Mapping[str, str], exhibit: Exhibit) -> int:
     InputError
         For a place that is not on the map.
     """
-    x, y = numbers(asked.get("at", ""), 2)
+    x, y = numbers(arguments.get("at", ""), 2)
     release = exhibit.release
     west, south, east, north = release.grid.bounds
     if not (west <= x < east and south <= y < north):
@@ -57,13 +57,13 @@ def described(exhibit: Exhibit, leaf: int) -> bytes:
         size=size_in_words(value, half),
     )
     place = words("leaf place", width=length(width), height=length(height), depth=f"{depth:,}")
-    found = {
+    document = {
         "leaf": leaf + 1,
         "box": exhibit.leaves.boxes[leaf].tolist(),
         "said": f"{text} {place}",
         "facts": facts,
     }
-    return json.dumps(found, ensure_ascii=False, allow_nan=False).encode()
+    return json.dumps(document, ensure_ascii=False, allow_nan=False).encode()
 
 
 def density(value: float) -> str:

@@ -56,8 +56,8 @@ class Server(HTTPServer):
     def start_request(self, server_conn: Any, request_conn: Any) -> Any:
         """Count a connection with its first request."""
         if not hasattr(server_conn, "counted_as"):
-            found = request_conn.context.remote_ip
-            server_conn.counted_as = household(found) or found
+            address = request_conn.context.remote_ip
+            server_conn.counted_as = household(address) or address
             self.open[server_conn.counted_as] += 1
         return super().start_request(server_conn, request_conn)
 

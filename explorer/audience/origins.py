@@ -9,7 +9,7 @@ from explorer.errors import InputError
 _ORIGIN = re.compile(r"https?://[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]{1,5})?")
 
 
-def checked_origin(said: str) -> str:
+def checked_origin(origin: str) -> str:
     """An origin as browsers compare it.
 
     Raises
@@ -25,9 +25,9 @@ def checked_origin(said: str) -> str:
     Traceback (most recent call last):
     explorer.errors.InputError: 'https://*.example.org' is not an origin: ...
     """
-    if not _ORIGIN.fullmatch(said):
+    if not _ORIGIN.fullmatch(origin):
         raise InputError(
-            f"{said[:60]!r} is not an origin: give each page's own with --embed-origin, such as "
+            f"{origin[:60]!r} is not an origin: give each page's own with --embed-origin, such as "
             "https://news.example.org, without a path."
         )
-    return said.lower()
+    return origin.lower()

@@ -37,7 +37,7 @@ _MOST_OWN, _MOST_CORNERS = 6, 60
 
 def listing(exhibition: Exhibition) -> bytes:
     """All maps of this server."""
-    cards = "".join(_card(each) for each in exhibition)
+    cards = "".join(_card(exhibit) for exhibit in exhibition)
     gone = f'<p class="notice">{_text(words("gone"))}</p>' if exhibition.gone else ""
     several = len(exhibition) > 1
     more = '<p><a class="button" href="/compare">Compare the maps</a></p>' if several else ""
@@ -76,7 +76,7 @@ def compare_page(exhibition: Exhibition, chosen: Sequence[Exhibit]) -> bytes:
     setting = {
         "page": "compare",
         "maps": [_setting(choice) for choice in chosen],
-        "all": [_setting(each) for each in exhibition],
+        "all": [_setting(exhibit) for exhibit in exhibition],
         "apart": apart,
     }
     lead = words("compare apart" if apart else "compare")
@@ -115,8 +115,8 @@ def _page(
     script, attributes = head, ""
     if module:
         script += f'<script type="module" src="{STATICS.address(module)}"></script>\n'
-        said = json.dumps(setting, ensure_ascii=True, allow_nan=False)
-        attributes = f' data-setting="{html.escape(said, quote=True)}"'
+        text = json.dumps(setting, ensure_ascii=True, allow_nan=False)
+        attributes = f' data-setting="{html.escape(text, quote=True)}"'
     return _PAGE.format(
         title=_text(title),
         css=STATICS.address("audience.css"),
@@ -148,8 +148,8 @@ def _own(exhibit: Exhibit) -> list[dict[str, Any]]:
     if boxes is None:
         return []
     results: list[dict[str, Any]] = []
-    asked = zip(boxes.names, boxes.asked.boxes.tolist(), boxes.asked.shapes, strict=True)
-    for name, box, shape in asked:
+    rows = zip(boxes.names, boxes.asked.boxes.tolist(), boxes.asked.shapes, strict=True)
+    for name, box, shape in rows:
         area: dict[str, Any] = {"name": safe_text(name, 40), "box": box}
         if shape is not None:
             rings = shapely.get_rings(shape)

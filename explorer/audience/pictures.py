@@ -80,19 +80,19 @@ def numbers(text: str, count: int) -> list[float]:
     return numbers
 
 
-def painted(exhibit: Exhibit, wanted: Wanted, scale: ColourScale) -> bytes:
+def painted(exhibit: Exhibit, picture: Wanted, scale: ColourScale) -> bytes:
     """The picture as PNG, north up."""
     from PIL import Image
 
-    release, leaves, view = exhibit.release, exhibit.leaves, wanted.view
+    release, leaves, view = exhibit.release, exhibit.leaves, picture.view
     levels = scale.encode(private_map(release, leaves, view))
-    if wanted.lines:
+    if picture.lines:
         cells = view.cells(release.grid)
         edges = leaf_edges(leaves.lower, leaves.upper, *cells, view.height, view.width)
         # A quarter of the colours for each strength of a line.
         levels = levels >> 2 | edges << 6
     image = Image.fromarray(np.ascontiguousarray(levels[::-1]), "P")
-    image.putpalette(_colours(wanted.look, wanted.lines))
+    image.putpalette(_colours(picture.look, picture.lines))
     file = io.BytesIO()
     image.save(file, "PNG", compress_level=1)
     return file.getvalue()
@@ -101,7 +101,7 @@ def painted(exhibit: Exhibit, wanted: Wanted, scale: ColourScale) -> bytes:
 @cache
 def _colours(look: str, lines: bool) -> bytes:
     """256 colours, three bytes each."""
-    whole = np.array([_rgb(each) for each in PALETTES[look]])
+    whole = np.array([_rgb(colour) for colour in PALETTES[look]])
     if not lines:
         return whole.astype(np.uint8).tobytes()
     line = np.array(_rgb(line_over(PALETTES[look])))

@@ -71,7 +71,7 @@ def stage(
 def bar(exhibit: Exhibit, second: Exhibit | None = None) -> str:
     """What the colours mean, in each look; only one is seen."""
     grid = exhibit.release.grid
-    scale = ColourScale("log", max(each.top for each in (exhibit, second) if each), "release")
+    scale = ColourScale("log", max(layer.top for layer in (exhibit, second) if layer), "release")
     caption = (
         f"Records, with noise, on a square of {length(grid.cell_width)} by "
         f"{length(grid.cell_height)}"
@@ -141,7 +141,7 @@ def meaning(exhibit: Exhibit) -> str:
         ("What was promised, and to whom", words(f"promise {release.unit}", **facts)),
         ("What was not promised", words("not promised"), words("server")),
     )
-    said = "".join(
+    columns = "".join(
         f"<div><h3>{heading}</h3>{''.join(f'<p>{_text(text)}</p>' for text in texts)}</div>"
         for heading, *texts in parts
     )
@@ -149,7 +149,7 @@ def meaning(exhibit: Exhibit) -> str:
     exact = f"{exhibit.published.about.record}; epsilon {release.epsilon:.12g}"
     return (
         f'<section class="meaning" aria-labelledby="meaning"><h2 id="meaning">How to read this map'
-        f'</h2><p class="lead">{lead}</p><div class="columns">{said}</div>'
+        f'</h2><p class="lead">{lead}</p><div class="columns">{columns}</div>'
         f'<p class="quiet">For those who know: {_text(exact)} per {_text(release.unit)}, '
         f"{_text(exhibit.published.method.title)}.</p></section>"
     )
@@ -182,9 +182,9 @@ def choice(exhibition: Exhibition, chosen: Sequence[Exhibit]) -> str:
         ("second", "Second map", chosen[1]),
     ):
         options = "".join(
-            f'<option value="{each.key}"{" selected" if each is now else ""}>'
-            f"{_text(each.title)}, {each.published.booking.date}</option>"
-            for each in exhibition
+            f'<option value="{exhibit.key}"{" selected" if exhibit is now else ""}>'
+            f"{_text(exhibit.title)}, {exhibit.published.booking.date}</option>"
+            for exhibit in exhibition
         )
         menus += f'<label>{label} <select name="{name}">{options}</select></label>'
     return f'<form class="choice" action="/compare">{menus}<button>Show them</button></form>'
@@ -193,8 +193,9 @@ def choice(exhibition: Exhibition, chosen: Sequence[Exhibit]) -> str:
 def compared(exhibition: Exhibition) -> str:
     """What all maps say of the areas."""
     columns = "".join(
-        f'<th scope="col" class="number">{_text(each.title)}<br>{each.published.booking.date}</th>'
-        for each in exhibition
+        f'<th scope="col" class="number">{_text(exhibit.title)}<br>'
+        f"{exhibit.published.booking.date}</th>"
+        for exhibit in exhibition
     )
     return answers().replace(
         '<th scope="col" class="number">About</th><th scope="col" class="number">Between</th>',
@@ -204,22 +205,29 @@ def compared(exhibition: Exhibition) -> str:
 
 def facts(exhibition: Exhibition) -> str:
     """The maps of this server side by side."""
-    shown = list(exhibition)
+    exhibits = list(exhibition)
     titles = "".join(
-        f'<th scope="col"><a href="/map/{each.key}">{_text(each.title)}</a></th>' for each in shown
+        f'<th scope="col"><a href="/map/{exhibit.key}">{_text(exhibit.title)}</a></th>'
+        for exhibit in exhibits
     )
     rows = [
-        ("Drawn on", [each.published.booking.date for each in shown]),
-        ("Published by", [each.published.about.curator for each in shown]),
-        ("Records in all", [_total(each) for each in shown]),
-        ("Small areas", [f"{each.release.n_leaves:,}" for each in shown]),
-        ("Noise of a small area", [f"± {Z95 * np.median(each.release.sd):,.3g}" for each in shown]),
-        ("Protected is each", [facts_of(each)["one"] for each in shown]),
-        ("Epsilon (smaller protects more)", [f"{each.release.epsilon:.6g}" for each in shown]),
-        ("Method", [each.published.method.title for each in shown]),
+        ("Drawn on", [exhibit.published.booking.date for exhibit in exhibits]),
+        ("Published by", [exhibit.published.about.curator for exhibit in exhibits]),
+        ("Records in all", [_total(exhibit) for exhibit in exhibits]),
+        ("Small areas", [f"{exhibit.release.n_leaves:,}" for exhibit in exhibits]),
+        (
+            "Noise of a small area",
+            [f"± {Z95 * np.median(exhibit.release.sd):,.3g}" for exhibit in exhibits],
+        ),
+        ("Protected is each", [facts_of(exhibit)["one"] for exhibit in exhibits]),
+        (
+            "Epsilon (smaller protects more)",
+            [f"{exhibit.release.epsilon:.6g}" for exhibit in exhibits],
+        ),
+        ("Method", [exhibit.published.method.title for exhibit in exhibits]),
     ]
     body = "".join(
-        f'<tr><th scope="row">{name}</th>{"".join(f"<td>{_text(each)}</td>" for each in row)}</tr>'
+        f'<tr><th scope="row">{name}</th>{"".join(f"<td>{_text(cell)}</td>" for cell in row)}</tr>'
         for name, row in rows
     )
     return (

@@ -63,7 +63,7 @@ class Turns:
         return cast(Made, await done)
 
     def _begin(self) -> None:
-        for address in [each for each in self._waiting if each not in self._held]:
+        for address in [client for client in self._waiting if client not in self._held]:
             if not self._free:
                 return
             queue = self._waiting.pop(address)
@@ -84,9 +84,9 @@ class Turns:
         loop = asyncio.get_running_loop()
         begun = loop.time()
         try:
-            found = await loop.run_in_executor(self._pool, work)
+            result = await loop.run_in_executor(self._pool, work)
             if not done.done():
-                done.set_result(found)
+                done.set_result(result)
         except Exception as error:
             if not done.done():
                 done.set_exception(error)
@@ -95,7 +95,7 @@ class Turns:
         others = any(now - at < RECENT for other, at in self._last.items() if other != address)
         self._last[address] = now
         if len(self._last) > _MOST_KNOWN:
-            self._last = {each: at for each, at in self._last.items() if now - at < RECENT}
+            self._last = {client: at for client, at in self._last.items() if now - at < RECENT}
         loop.call_later(min(now - begun, RECENT) if others else 0, self._rested, address)
         self._begin()
 
@@ -107,8 +107,8 @@ class Turns:
 class Shared:
     """Bytes that were made, the latest `MOST_KEPT` of them; what is being made is waited for."""
 
-    def __init__(self, turns: Turns, most: int = MOST_KEPT) -> None:
-        self._turns, self._most, self._size = turns, most, 0
+    def __init__(self, turns: Turns, capacity: int = MOST_KEPT) -> None:
+        self._turns, self._most, self._size = turns, capacity, 0
         self._kept: OrderedDict[Hashable, bytes] = OrderedDict()
         self._under_way: dict[Hashable, asyncio.Task[bytes]] = {}
         self.made = 0

@@ -18,7 +18,7 @@ class Statics:
         results = [path for path in sorted(folder.iterdir()) if path.suffix in _KINDS]
         self._of = {entry.name: Packed.of(entry.read_bytes()) for entry in results}
         # One mark for all: modules name each other.
-        whole = b"".join(each.plain for each in self._of.values())
+        whole = b"".join(text.plain for text in self._of.values())
         self.mark = hashlib.sha256(whole).hexdigest()[:12]
 
     def address(self, name: str) -> str:

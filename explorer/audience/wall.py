@@ -51,5 +51,5 @@ def build(modules: Sequence[str] | None = None) -> None:
     loaded = sorted(filter(beyond, sys.modules if modules is None else modules))
     if loaded:
         raise RuntimeError(f"a server for others must not have loaded {loaded[0]}")
-    if not any(isinstance(each, Wall) for each in sys.meta_path):
+    if not any(isinstance(finder, Wall) for finder in sys.meta_path):
         sys.meta_path.insert(0, Wall())

@@ -76,21 +76,21 @@ def serve(settings: Settings, say: Callable[[str], None] = print) -> None:
         one.set_inheritable(True)
     say(f"Verifying {len(folders)} {'release' if len(folders) == 1 else 'releases'} …")
     try:
-        shown = _all_verified(folders)
+        releases = _all_verified(folders)
     finally:
         # No process that can read every format stays next to the server.
         reading.stop()
-    for each in shown:
-        name = "".join(filter(str.isprintable, Path(each.folder).name))
-        say(f"{name}: {each.signature} {each.warning}".rstrip())
+    for verified_release in releases:
+        name = "".join(filter(str.isprintable, Path(verified_release.folder).name))
+        say(f"{name}: {verified_release.signature} {verified_release.warning}".rstrip())
     port = sockets[0].getsockname()[1]
     begin = {
-        "folders": [each.facts() for each in shown],
+        "folders": [release.facts() for release in releases],
         "hosts": allowed_origins(own_names(settings.address), hosts, port),
         "origins": origins,
         "proxied": settings.proxied,
         "watched": True,
-        "sockets": [each.fileno() for each in sockets],
+        "sockets": [listener.fileno() for listener in sockets],
     }
     address = f"http://localhost:{port}"
     if os.name == "posix":
@@ -122,12 +122,12 @@ class _Watched:
 
     def run(self, address: str, open_browser: bool) -> None:
         """Serve until told to stop."""
-        for each in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(each, self._told)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._told)
         begun: list[float] = []
         while not self._ends:
             now = time.monotonic()
-            begun = [each for each in begun if now - each < _MINUTE] + [now]
+            begun = [moment for moment in begun if now - moment < _MINUTE] + [now]
             if len(begun) > _MOST_AGAIN:
                 raise InputError("The server does not stay: see above what it says, and ask again.")
             ready = self._one()
@@ -142,7 +142,7 @@ class _Watched:
 
     def _one(self) -> bool:
         """Begin the process; whether it has said that it is ready."""
-        path = os.pathsep.join(each for each in sys.path if each)
+        path = os.pathsep.join(folder for folder in sys.path if folder)
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", _WORKER, json.dumps(self._begin)],
             stdin=subprocess.PIPE,

@@ -30,8 +30,8 @@ def run(settings: dict[str, Any], sockets: list[socket.socket]) -> None:
     exhibition = Exhibition(
         [(setting["folder"], setting["manifest"]) for setting in settings["folders"]]
     )
-    for each in exhibition:
-        each.prepare()
+    for exhibit in exhibition:
+        exhibit.prepare()
     house = House(exhibition, tuple(settings["origins"]))
     warm(house)
     more_files()
@@ -51,10 +51,10 @@ def warm(house: Any) -> None:
     from explorer.audience.pictures import Wanted, painted
     from explorer.views.viewport import Viewport
 
-    for each in house.exhibition:
-        view = Viewport.whole(each.release.grid, 64)
-        painted(each, Wanted(view, "paper", True), house.exhibition.scale([each]))
-        pages.map_page(each, house.exhibition)
+    for exhibit in house.exhibition:
+        view = Viewport.whole(exhibit.release.grid, 64)
+        painted(exhibit, Wanted(view, "paper", True), house.exhibition.scale([exhibit]))
+        pages.map_page(exhibit, house.exhibition)
 
 
 def more_files() -> None:
@@ -62,8 +62,8 @@ def more_files() -> None:
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
 
-        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+        _, limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
 
 
 def _end_with_the_other(listening: Any) -> None:
@@ -82,8 +82,8 @@ def main() -> None:
     """Serve on the sockets whose numbers the first argument names, as JSON."""
     settings = json.loads(sys.argv[1])
     sockets = [socket.socket(fileno=setting) for setting in settings["sockets"]]
-    for each in sockets:
-        each.setblocking(False)
+    for listener in sockets:
+        listener.setblocking(False)
     run(settings, sockets)
 
 

@@ -62,14 +62,14 @@ class BaseLayer:
     def switch(self, on: bool) -> None:
         """Let it be seen, or not."""
         self.on = on
-        for each in self.drawn:
-            each.switch(on)
+        for layer in self.drawn:
+            layer.switch(on)
 
     def widen(self, wide: bool) -> None:
         """Larger names, for a room."""
         self._wide = wide
-        for each in self.drawn:
-            each.texts.glyph.text_font_size = WIDE_TYPE if wide else TYPE
+        for layer in self.drawn:
+            layer.texts.glyph.text_font_size = WIDE_TYPE if wide else TYPE
 
     def zoom(self, bounds: Bounds, scale: float, taken: Sequence[Bounds] = ()) -> None:
         """Show the names that fit.
@@ -84,8 +84,10 @@ class BaseLayer:
         if not len(base.names):
             return
         larger = 4 / 3 if self._wide else 1.0
-        kept = [(x0 / larger, y0 / larger, x1 / larger, y1 / larger) for x0, y0, x1, y1 in taken]
-        fitting = which_fit(base.names, base.places, bounds, scale / larger, kept)
+        reserved = [
+            (x0 / larger, y0 / larger, x1 / larger, y1 / larger) for x0, y0, x1, y1 in taken
+        ]
+        fitting = which_fit(base.names, base.places, bounds, scale / larger, reserved)
         if fitting != self._shown:
             self._shown = fitting
             at = np.array(fitting, dtype=np.int64)
@@ -177,12 +179,12 @@ def which_fit(
     for left, low, right, top in taken:
         beside = (x + half <= left) | (x - half >= right)
         inside &= beside | (y + _HIGH / 2 <= low) | (y - _HIGH / 2 >= top)
-    kept: list[int] = []
+    fitting: list[int] = []
     for i in np.flatnonzero(inside):
-        others = np.array(kept, dtype=np.int64)
+        others = np.array(fitting, dtype=np.int64)
         apart = (np.abs(x[others] - x[i]) >= half[others] + half[i] + _GAP) | (
             np.abs(y[others] - y[i]) >= _HIGH
         )
         if apart.all():
-            kept.append(int(i))
-    return tuple(kept)
+            fitting.append(int(i))
+    return tuple(fitting)

@@ -41,13 +41,13 @@ class PlaceBranch:
         """
         x0, y0, x1, y1 = boxes.reshape(-1, 4).T
         side = np.minimum((x1 - x0) * view.pixels_per_x, (y1 - y0) * view.pixels_per_y)
-        shown = np.flatnonzero(side >= _LEGIBLE)
-        shown = np.sort(shown[np.argsort(-side[shown], kind="stable")[:_MOST]])
-        colours = np.array(palette.CUTS)[cut[shown] % len(palette.CUTS)]
-        edges = boxes[shown].astype(np.float32)
+        legible = np.flatnonzero(side >= _LEGIBLE)
+        legible = np.sort(legible[np.argsort(-side[legible], kind="stable")[:_MOST]])
+        colours = np.array(palette.CUTS)[cut[legible] % len(palette.CUTS)]
+        edges = boxes[legible].astype(np.float32)
         # Copies: a source that holds views of one array never notices a change in it.
         columns = {name: edges[:, i].copy() for i, name in enumerate(("x0", "y0", "x1", "y1"))}
-        columns["alpha"] = np.clip((side[shown] - _LEGIBLE) / 9, 0.15, 0.9).astype(np.float32)
+        columns["alpha"] = np.clip((side[legible] - _LEGIBLE) / 9, 0.15, 0.9).astype(np.float32)
         return cls({**columns, "colour": colours.tolist()})
 
 

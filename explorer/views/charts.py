@@ -154,8 +154,8 @@ class ErrorCurves:
     def _name(self, curves: Sequence[Curve], bottom: float, top: float) -> None:
         """Put each name next to the end of its line, moved apart where they would overlap."""
         scale = np.log(top / bottom)
-        wanted = [float(np.log(c.middle[-1] / bottom) / scale) for c in curves]
-        places = bottom * np.exp(spread(wanted, NAME_HEIGHT / HEIGHT) * scale)
+        ends = [float(np.log(c.middle[-1] / bottom) / scale) for c in curves]
+        places = bottom * np.exp(spread(ends, NAME_HEIGHT / HEIGHT) * scale)
         self.leaders.data = {
             "xs": [[c.x[-1], self._end] for c in curves],
             "ys": [[c.middle[-1], place] for c, place in zip(curves, places, strict=True)],

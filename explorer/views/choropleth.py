@@ -65,12 +65,12 @@ class Shapes:
         x, y = np.ascontiguousarray(places.T.astype(np.float32))
         starts = np.searchsorted(ring, np.arange(1, len(rings)))
         before = -1
-        for own, px, py in zip(part, np.split(x, starts), np.split(y, starts), strict=True):
-            area = int(owner[own])
-            if own != before:
+        for ring_slice, px, py in zip(part, np.split(x, starts), np.split(y, starts), strict=True):
+            area = int(owner[ring_slice])
+            if ring_slice != before:
                 xs[area].append([])
                 ys[area].append([])
-                before = own
+                before = ring_slice
             xs[area][-1].append(px)
             ys[area][-1].append(py)
         return cls(polygons, xs, ys, shapely.bounds(polygons))
@@ -109,8 +109,8 @@ class Outlined:
     def at(self, x: float, y: float) -> int | None:
         """The area at a place, None for none."""
         tree = shapely.STRtree(self.shapes.polygons[self.nodes])
-        found = tree.query(shapely.Point(x, y), predicate="intersects")
-        return int(self.nodes[found.min()]) if len(found) else None
+        hits = tree.query(shapely.Point(x, y), predicate="intersects")
+        return int(self.nodes[hits.min()]) if len(hits) else None
 
     def columns(self) -> dict[str, Any]:
         """The columns of the glyph's geometry."""
@@ -218,14 +218,14 @@ class Choropleth:
             if not np.array_equal(self.source.data[name], column, equal_nan=same):
                 self.source.data[name] = column
 
-    def show_truth(self, shown: bool, coloured: bool = True) -> None:
+    def show_truth(self, visible: bool, coloured: bool = True) -> None:
         """Say exact counts at the pointer, too, or private ones alone.
 
         What was sent of exact counts is taken back; areas have no colours where they are not
         ``coloured``.
         """
-        self._truth = shown
-        self.hover.tooltips = _WITH_TRUTH if shown else _HOVER
+        self._truth = visible
+        self.hover.tooltips = _WITH_TRUTH if visible else _HOVER
         if self._numbers is not None and self._outlined is not None:
             self.show(self._outlined, self._numbers)
         if not coloured:
@@ -240,5 +240,7 @@ def _put_below(fig: figure, number: int) -> None:
     """Draw the last renderers of a figure above its pictures and areas, and below all others."""
     others, last = fig.renderers[:-number], fig.renderers[-number:]
     ground = [other for other in others if isinstance(other.glyph, Image | MultiPolygons)]
-    above = [each for each in others if not isinstance(each.glyph, Image | MultiPolygons)]
+    above = [
+        renderer for renderer in others if not isinstance(renderer.glyph, Image | MultiPolygons)
+    ]
     fig.renderers = [*ground, *last, *above]

@@ -46,8 +46,8 @@ def error_key(*, clipping: bool) -> str:
     >>> error_key(clipping=False).count("<i"), error_key(clipping=True).count("<i")
     (2, 3)
     """
-    shown = list(_CAUSES.items())[: 3 if clipping else 2]
-    texts = "".join(f'<span><i style="{fill}"></i>{name}</span>' for name, (_, fill) in shown)
+    causes = list(_CAUSES.items())[: 3 if clipping else 2]
+    texts = "".join(f'<span><i style="{fill}"></i>{name}</span>' for name, (_, fill) in causes)
     return f'<div class="causes key">Causes of the error: {texts}</div>'
 
 

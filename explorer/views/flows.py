@@ -183,8 +183,8 @@ class FlowMap:
             "x", "y", size="size", source=self.ends, fill_color="colour",
             line_color=palette.GROUND, line_width=1,
         )  # fmt: skip
-        told: dict[str, Any] = {name: [] for name in ("width", "count", "half", "start", "stop")}
-        self.rings = ColumnDataSource({**none, **told})
+        columns: dict[str, Any] = {name: [] for name in ("width", "count", "half", "start", "stop")}
+        self.rings = ColumnDataSource({**none, **columns})
         rings = fig.scatter(
             "x", "y", size="size", source=self.rings, fill_color=None, line_color="colour",
             line_width="width", line_alpha=0.72,

@@ -111,10 +111,10 @@ def on_reshape(editor: PolyAnnotation, reshaped: Callable[[list[Any], bool], Non
     _on_drag(editor, ("xs", "ys"), told)
 
 
-def _on_drag(editor: Annotation, sides: Sequence[str], told: Callable[[bool], None]) -> None:
+def _on_drag(editor: Annotation, sides: Sequence[str], report: Callable[[bool], None]) -> None:
     for side in sides:
-        editor.on_change(side, lambda _attr, _old, _new: told(False))
-    editor.on_change("name", lambda _attr, _old, _new: told(True))
+        editor.on_change(side, lambda _attr, _old, _new: report(False))
+    editor.on_change("name", lambda _attr, _old, _new: report(True))
 
 
 def prepare(figures: Sequence[figure], editors: Sequence[Annotation] = ()) -> None:

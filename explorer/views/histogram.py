@@ -49,8 +49,8 @@ class Bins:
         powers = [10.0**k for k in range(10)]
         values = [*(-p for p in reversed(powers)), 0.0, *powers]
         low, high = self.edges[0], self.edges[-1]
-        shown = [(float(place(np.array(v))), short_number(v).replace("-", "−")) for v in values]
-        return [(at, text) for at, text in shown if low - 0.05 <= at <= high + 0.05]
+        ticks = [(float(place(np.array(v))), short_number(v).replace("-", "−")) for v in values]
+        return [(at, text) for at, text in ticks if low - 0.05 <= at <= high + 0.05]
 
 
 def place(values: NDArray[Any]) -> Floats:

@@ -17,10 +17,10 @@ def draw(
     above: GlyphRenderer | None = None,
 ) -> None:
     """Draw renderers over what ``fig`` shows already, or directly above one of its renderers."""
-    shown = list(fig.renderers)
-    at = len(shown) if above is None else shown.index(above) + 1
+    present = list(fig.renderers)
+    at = len(present) if above is None else present.index(above) + 1
     # Assigned once: Bokeh looks through the whole page for new models each time.
-    fig.renderers = [*shown[:at], *renderers, *shown[at:]]
+    fig.renderers = [*present[:at], *renderers, *present[at:]]
 
 
 def rendered(source: ColumnDataSource, glyph: Glyph, **look: Any) -> GlyphRenderer:
@@ -57,7 +57,7 @@ def share_models(figures: Sequence[figure]) -> None:
     """Let the sources of figures share what has no state; a view is that of all rows."""
     every, policy = AllIndices(), UnionRenderers()
     views: dict[ColumnDataSource, CDSView] = {}
-    for renderer in (each for fig in figures for each in fig.renderers):
+    for renderer in (glyph_renderer for fig in figures for glyph_renderer in fig.renderers):
         source = renderer.data_source
         if source not in views:
             views[source] = CDSView(filter=every)

@@ -48,8 +48,8 @@ class Lines:
         for scale, cells, edges in ((self._x, columns, (x0, x1)), (self._y, rows, (y0, y1))):
             if (scale.x, scale.y) != ([0, cells], [*edges]):
                 scale.update(x=[0, cells], y=[*edges])
-        for each in self._maps:
-            each.show(drawn, view)
+        for lines in self._maps:
+            lines.show(drawn, view)
 
 
 class DrawnLines:
@@ -98,11 +98,11 @@ class DrawnLines:
         self._last, self._waiting = (drawn, view), True
         self._put()
 
-    def switch(self, shown: bool) -> None:
+    def switch(self, visible: bool) -> None:
         """Show the lines, or hide them."""
-        self._shown = shown
+        self._shown = visible
         self._put()
-        self.boxes.visible = self.image.visible = shown
+        self.boxes.visible = self.image.visible = visible
 
     def recolour(self, line: str) -> None:
         """Change the colour of the lines."""

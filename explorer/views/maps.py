@@ -152,10 +152,10 @@ class MapView:
         for tags in self.tags:
             tags.glyph.text_font_size = "17px" if wide else TAG_TYPE
 
-    def show_partition(self, shown: bool) -> None:
+    def show_partition(self, visible: bool) -> None:
         """Switch the partition over this map on or off."""
-        self.lines.switch(shown)
-        self.hover.visible = shown
+        self.lines.switch(visible)
+        self.hover.visible = visible
 
     def drag(self, mode: str) -> None:
         """What a drag does: "draw" a box, "move" the map, or "scroll" the page.

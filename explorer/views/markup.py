@@ -102,20 +102,20 @@ _WIDE, _NARROW = 0.03, 0.055
 
 def _spaced(ticks: Sequence[tuple[float, str]], letter: float = _WIDE) -> list[tuple[float, str]]:
     """The ticks that have space, a letter apart; zero stays, and short numbers give way."""
-    kept: list[tuple[float, str]] = []
+    spaced: list[tuple[float, str]] = []
     for tick in sorted(ticks, key=lambda t: (t[1].strip("+") != "0", -len(t[1]))):
         if all(
             abs(tick[0] - other[0]) >= letter * (1 + (len(tick[1]) + len(other[1])) / 2)
-            for other in kept
+            for other in spaced
         ):
-            kept.append(tick)
-    return sorted(kept)
+            spaced.append(tick)
+    return sorted(spaced)
 
 
 def _look(tick: tuple[float, str], few: Sequence[tuple[float, str]]) -> str:
     """Where a tick would hang over an end it is at it; one of many is not on small maps."""
-    asked = {"start": tick[0] < 0.02, "end": tick[0] > 0.98, "more": tick not in few}
-    looks = " ".join(look for look, so in asked.items() if so)
+    conditions = {"start": tick[0] < 0.02, "end": tick[0] > 0.98, "more": tick not in few}
+    looks = " ".join(look for look, so in conditions.items() if so)
     return f' class="{looks}"' if looks else ""
 
 

@@ -80,8 +80,8 @@ class Leaves:
         """(m,) shorter side on screen in pixels; 0 for a leaf that is out of view."""
         x0, y0, x1, y1 = self.boxes.T
         side = np.minimum((x1 - x0) * view.pixels_per_x, (y1 - y0) * view.pixels_per_y)
-        seen = (x1 > view.x0) & (x0 < view.x1) & (y1 > view.y0) & (y0 < view.y1)
-        return np.where(seen, side, 0.0)
+        in_view = (x1 > view.x0) & (x0 < view.x1) & (y1 > view.y0) & (y0 < view.y1)
+        return np.where(in_view, side, 0.0)
 
 
 @dataclass(frozen=True)

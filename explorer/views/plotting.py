@@ -110,7 +110,7 @@ def poster(release: Release) -> bytes:
     step = max(1, -(-max(density.shape) // _SMALL))
     levels = scale.encode(_coarser(density, step).astype(np.float32))[::-1]
     image = Image.fromarray(np.ascontiguousarray(levels), "P")
-    image.putpalette(b"".join(bytes.fromhex(each[1:]) for each in PALETTES["cividis"]))
+    image.putpalette(b"".join(bytes.fromhex(colour[1:]) for colour in PALETTES["cividis"]))
     times = max(1, _SMALL // max(levels.shape))
     image = image.resize((image.width * times, image.height * times), Image.Resampling.NEAREST)
     file = io.BytesIO()

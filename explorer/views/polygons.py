@@ -139,12 +139,12 @@ class QueryPolygons:
         return TagPlaces(x, y, turned & ~middle, middle, places.first)
 
     def _inside(self, shape: Any) -> tuple[float, float]:
-        known = self._middles.get(id(shape))
-        if known is None or known[0] is not shape:
+        middle = self._middles.get(id(shape))
+        if middle is None or middle[0] is not shape:
             place = shape.centroid
             place = place if shape.contains(place) else shape.point_on_surface()
-            known = self._middles[id(shape)] = shape, (place.x, place.y)
-        return known[1]
+            middle = self._middles[id(shape)] = shape, (place.x, place.y)
+        return middle[1]
 
     def _columns(self, shape: Any) -> tuple[list[Any], list[Any]]:
         if shapely.get_num_coordinates(shape) > _MANY:

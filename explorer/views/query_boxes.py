@@ -121,9 +121,9 @@ class QueryBoxes:
     def say(self, tags: Sequence[Sequence[_Tag]]) -> None:
         """Write text and colour of every box's tag, for each map in turn."""
         rows = _rows(self._names)
-        said = [dict(zip(rows, tag, strict=True)) for _, tag in zip(self._said, tags, strict=True)]
-        if said != self._said:
-            self._said = said
+        texts = [dict(zip(rows, tag, strict=True)) for _, tag in zip(self._said, tags, strict=True)]
+        if texts != self._said:
+            self._said = texts
             self._write()
 
     def forget(self) -> None:
@@ -171,12 +171,12 @@ class QueryBoxes:
         """Send each map those of its tags that are other ones than before."""
         rows = _rows(self._names)
         texts = [
-            [expected(row[0], said[row][0] if row in said else None) for row in rows]
-            for said in self._said
+            [expected(row[0], answers[row][0] if row in answers else None) for row in rows]
+            for answers in self._said
         ]
         placed = self._places.columns(texts, self._scale, self._bounds)
-        for number, (source, said) in enumerate(zip(self.tags, self._said, strict=True)):
-            tags = [said.get(row, (row[0], palette.PRIVATE)) for row in rows]
+        for number, (source, answers) in enumerate(zip(self.tags, self._said, strict=True)):
+            tags = [answers.get(row, (row[0], palette.PRIVATE)) for row in rows]
             columns = {
                 **placed,
                 "text": [text for text, _ in tags],
@@ -188,11 +188,11 @@ class QueryBoxes:
 
 def _rows(names: Sequence[str]) -> list[_Row]:
     """Each name with its number among rows of that name: areas of a file may be called alike."""
-    seen: dict[str, int] = {}
+    counts: dict[str, int] = {}
     rows = []
     for name in names:
-        seen[name] = seen.get(name, -1) + 1
-        rows.append((name, seen[name]))
+        counts[name] = counts.get(name, -1) + 1
+        rows.append((name, counts[name]))
     return rows
 
 

@@ -86,16 +86,16 @@ def boxes_of(keys: NDArray[np.int64], grid: Grid) -> NDArray[np.float64]:
     upper = lower + size[:, np.newaxis]
     limit = np.array(grid.shape)
     ends = np.stack([np.minimum(lower, limit), np.minimum(upper, limit)], axis=1)
-    kept = np.all(ends[:, 1] > ends[:, 0], axis=1)
-    return np.asarray(grid.from_cells(ends[kept].astype(np.float64)), dtype=np.float64)
+    nonempty = np.all(ends[:, 1] > ends[:, 0], axis=1)
+    return np.asarray(grid.from_cells(ends[nonempty].astype(np.float64)), dtype=np.float64)
 
 
 def _legible(boxes: NDArray[np.float64], view: Viewport) -> NDArray[np.float64]:
     x0, y0, x1, y1 = boxes.reshape(-1, 4).T
     side = np.minimum((x1 - x0) * view.pixels_per_x, (y1 - y0) * view.pixels_per_y)
-    seen = (x1 > view.x0) & (x0 < view.x1) & (y1 > view.y0) & (y0 < view.y1)
-    shown = np.flatnonzero((side >= _LEGIBLE) & seen)
-    return boxes[shown[np.argsort(-side[shown], kind="stable")[:_MOST]]]
+    in_view = (x1 > view.x0) & (x0 < view.x1) & (y1 > view.y0) & (y0 < view.y1)
+    legible = np.flatnonzero((side >= _LEGIBLE) & in_view)
+    return boxes[legible[np.argsort(-side[legible], kind="stable")[:_MOST]]]
 
 
 def _picture(
@@ -108,9 +108,9 @@ def _picture(
     cols, inside_cols = _cells(col0, col1, view.width, grid.shape[1])
     shift = int(side).bit_length() - 1 - tree.depth
     code = interleave(0, rows >> shift)[:, np.newaxis] | interleave(cols >> shift, 0)
-    found = drowned[tree.table[code]]
-    found &= inside_rows[:, np.newaxis] & inside_cols
-    return found.astype(np.uint8)
+    pixels = drowned[tree.table[code]]
+    pixels &= inside_rows[:, np.newaxis] & inside_cols
+    return pixels.astype(np.uint8)
 
 
 def _cells(

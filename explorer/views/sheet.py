@@ -169,8 +169,8 @@ def sheet(pictures: Sequence[MapPicture], caption: Sequence[str]) -> Sheet:
     heights = [SIDE * picture.levels.shape[0] / picture.levels.shape[1] for picture in pictures]
     left = float(GAP)
     top = GAP + 2 * LINE + 8.0
-    for each, height in zip(pictures, heights, strict=True):
-        marks += _map(each, left, top, height)
+    for map_picture, height in zip(pictures, heights, strict=True):
+        marks += _map(map_picture, left, top, height)
         left += SIDE + GAP
     bottom = top + max(heights) + 2 * LINE + 30
     for number, line in enumerate(caption):
@@ -179,14 +179,16 @@ def sheet(pictures: Sequence[MapPicture], caption: Sequence[str]) -> Sheet:
     return Sheet(left, bottom + (len(caption) + 1) * LINE, marks)
 
 
-def _map(each: MapPicture, left: float, top: float, height: float) -> list[Mark]:
-    view = each.view
+def _map(picture: MapPicture, left: float, top: float, height: float) -> list[Mark]:
+    view = picture.view
     frame = np.array([[left, top, left + SIDE, top + height]])
-    below = _Text(left, top - 8, safe_text(each.below, 90), 12, ALARM if each.alarming else QUIET)
+    below = _Text(
+        left, top - 8, safe_text(picture.below, 90), 12, ALARM if picture.alarming else QUIET
+    )
     marks: list[Mark] = [
-        _Text(left, top - 8 - LINE, safe_text(each.title), 16, bold=True),
+        _Text(left, top - 8 - LINE, safe_text(picture.title), 16, bold=True),
         below,
-        _Image(left, top, SIDE, height, each.levels, each.colours),
+        _Image(left, top, SIDE, height, picture.levels, picture.colours),
     ]
 
     def placed(boxes: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -198,19 +200,23 @@ def _map(each: MapPicture, left: float, top: float, height: float) -> list[Mark]
         corner = np.array([left, top, left, top])
         return np.clip(edges, 0, [SIDE, height, SIDE, height]) + corner
 
-    if len(each.leaves) <= MOST_LEAVES:
-        leaves = placed(each.leaves)
+    if len(picture.leaves) <= MOST_LEAVES:
+        leaves = placed(picture.leaves)
         wide = np.minimum(leaves[:, 2] - leaves[:, 0], leaves[:, 3] - leaves[:, 1]) > 1.5
         marks.append(_Rects(leaves[wide], palette.LINE, 0.5, 0.3))
-    boxes = placed(each.boxes)
+    boxes = placed(picture.boxes)
     whole = (boxes[:, 2] > boxes[:, 0]) & (boxes[:, 3] > boxes[:, 1])
-    plain = whole & np.array([not rings for rings in each.rings or [()] * len(boxes)], dtype=bool)
+    plain = whole & np.array(
+        [not rings for rings in picture.rings or [()] * len(boxes)], dtype=bool
+    )
     # A corner is a box without size.
-    rings = [placed(np.hstack([ring, ring]))[:, :2] for row in each.rings for ring in row]
+    rings = [placed(np.hstack([ring, ring]))[:, :2] for row in picture.rings for ring in row]
     for colour, width in ((palette.RIM, 4), (palette.BOX, 2)):
         marks += [_Rects(boxes[plain], colour, width), _Rings(rings, colour, width)]
     for (x0, y0, *_), (text, colour) in zip(
-        boxes[whole], [tag for tag, good in zip(each.tags, whole, strict=True) if good], strict=True
+        boxes[whole],
+        [tag for tag, good in zip(picture.tags, whole, strict=True) if good],
+        strict=True,
     ):
         text = safe_text(text, 48)
         room = 8.0 * len(text) + 10
@@ -218,18 +224,18 @@ def _map(each: MapPicture, left: float, top: float, height: float) -> list[Mark]
         y = max(y0 - 20, top)
         marks.append(_Rects(np.array([[x, y, x + room, y + 18]]), colour, 0, filled=True))
         marks.append(_Text(x + 5, y + 13.5, text, 12, "#ffffff", bold=True))
-    marks += [_Rects(frame, INK, 1), *_scale(each, left, top + height)]
-    return [*marks, *_bar(each, left, top + height)]
+    marks += [_Rects(frame, INK, 1), *_scale(picture, left, top + height)]
+    return [*marks, *_bar(picture, left, top + height)]
 
 
-def _scale(each: MapPicture, left: float, bottom: float) -> list[Mark]:
+def _scale(picture: MapPicture, left: float, bottom: float) -> list[Mark]:
     """A length that is 1, 2 or 5 times a power of ten, about a fifth of the map."""
-    width = each.view.x1 - each.view.x0
+    width = picture.view.x1 - picture.view.x0
     power = 10.0 ** np.floor(np.log10(width / 4))
     length = float(power * max(m for m in (1, 2, 5) if m * power <= width / 4))
     pixels = length * SIDE / width
-    kilo = each.unit == "m" and length >= 1000
-    text = f"{length / 1000:g} km" if kilo else f"{length:g} {each.unit}"
+    kilo = picture.unit == "m" and length >= 1000
+    text = f"{length / 1000:g} km" if kilo else f"{length:g} {picture.unit}"
     x, y = left + 10, bottom - 12
     ground = np.array([[x - 6, y - 22, x + max(pixels, 40) + 6, y + 8]])
     return [
@@ -239,13 +245,13 @@ def _scale(each: MapPicture, left: float, bottom: float) -> list[Mark]:
     ]
 
 
-def _bar(each: MapPicture, left: float, bottom: float) -> list[Mark]:
-    caption, ticks = each.bar
+def _bar(picture: MapPicture, left: float, bottom: float) -> list[Mark]:
+    caption, ticks = picture.bar
     top = bottom + LINE + 6
     ramp = np.arange(256, dtype=np.uint8)[None]
     marks: list[Mark] = [
         _Text(left, bottom + LINE, safe_text(caption, 90), 12, QUIET),
-        _Image(left, top, SIDE, 10, ramp, each.colours),
+        _Image(left, top, SIDE, 10, ramp, picture.colours),
     ]
     last = -np.inf
     for place, text in sorted(ticks):
@@ -309,9 +315,9 @@ def _font(size: int, bold: bool) -> tuple[Any, bool]:
 
     name = f"DejaVuSans{'-Bold' if bold else ''}.ttf"
     places = [name, "Arial Bold.ttf" if bold else "Arial.ttf"]
-    found = importlib.util.find_spec("matplotlib")
-    if found is not None and found.origin is not None:
-        places.append(str(Path(found.origin).parent / "mpl-data" / "fonts" / "ttf" / name))
+    spec = importlib.util.find_spec("matplotlib")
+    if spec is not None and spec.origin is not None:
+        places.append(str(Path(spec.origin).parent / "mpl-data" / "fonts" / "ttf" / name))
     for place in places:
         try:
             return ImageFont.truetype(place, size), True

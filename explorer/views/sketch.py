@@ -105,8 +105,8 @@ class Sketch:
         for event in (Tap, DoubleTap, MouseMove):
             self._figure.js_on_event(event, draws)
 
-    def tell(self, told: Callable[[Any, bool], None]) -> None:
-        """Call ``told(corners, final)`` with a list of x, y; None once it is given up.
+    def tell(self, report: Callable[[Any, bool], None]) -> None:
+        """Call ``report(corners, final)`` with a list of x, y; None once it is given up.
 
         Corners may be anything: they come from a browser.
         """
@@ -117,6 +117,6 @@ class Sketch:
                 corners, final = message["corners"], message["final"]
             except (ValueError, TypeError, KeyError, RecursionError):
                 return
-            told(corners, final is True)
+            report(corners, final is True)
 
         self.told.on_change("value", heard)

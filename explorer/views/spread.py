@@ -17,17 +17,17 @@ def spread(places: Sequence[float], gap: float) -> NDArray[np.float64]:
     >>> spread([0.5, 0.5, 0.9], 0.1).round(2).tolist()
     [0.45, 0.55, 0.9]
     """
-    wanted = np.clip(np.asarray(places, dtype=np.float64), 0.0, 1.0)
-    if len(wanted) * gap >= 1.0:
-        gap = 1.0 / max(len(wanted), 1)
-    order = np.argsort(wanted, kind="stable")
+    clipped = np.clip(np.asarray(places, dtype=np.float64), 0.0, 1.0)
+    if len(clipped) * gap >= 1.0:
+        gap = 1.0 / max(len(clipped), 1)
+    order = np.argsort(clipped, kind="stable")
     blocks: list[list[float]] = []  # wishes of neighbours that touch
-    for wish in wanted[order]:
+    for wish in clipped[order]:
         blocks.append([float(wish)])
         while len(blocks) > 1 and _start(blocks[-1], gap) < _end(blocks[-2], gap) - 1e-12:
             last = blocks.pop()
             blocks[-1] += last
-    result = np.empty(len(wanted))
+    result = np.empty(len(clipped))
     starts = [_start(block, gap) + gap * (i + 0.5) for block in blocks for i in range(len(block))]
     result[order] = starts
     return result

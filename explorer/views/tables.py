@@ -54,14 +54,14 @@ def details(summary: str, body: str) -> str:
     return f"<details><summary>{html.escape(summary)}</summary>{body}</details>"
 
 
-def progress(label: str, done: int, asked: int, text: str) -> str:
+def progress(label: str, done: int, total: int, text: str) -> str:
     """A progress bar with the same said in words next to it."""
-    said = html.escape(text)
+    spoken = html.escape(text)
     return (
         f'<div class="progress"><div class="rail" role="progressbar" aria-valuemin="0" '
-        f'aria-label="{html.escape(label)}" aria-valuemax="{max(asked, 1)}" aria-valuenow="{done}" '
-        f'aria-valuetext="{said}"><i style="width:{100 * done / max(asked, 1):.1f}%"></i></div>'
-        f"<span>{said}</span></div>"
+        f'aria-label="{html.escape(label)}" aria-valuemax="{max(total, 1)}" aria-valuenow="{done}" '
+        f'aria-valuetext="{spoken}"><i style="width:{100 * done / max(total, 1):.1f}%"></i></div>'
+        f"<span>{spoken}</span></div>"
     )
 
 

@@ -74,10 +74,10 @@ class TagPlaces:
         scale : pixels of a grid unit
         bounds : x0, y0, x1, y1 of the map in grid units; None where it is not known
         """
-        letters = np.max([[_letters(each) for each in of] for of in texts], axis=0, initial=0)
-        lines = max((1 + each.count("\n") for of in texts for each in of), default=1)
+        letters = np.max([[_letters(text) for text in of] for of in texts], axis=0, initial=0)
+        lines = max((1 + text.count("\n") for of in texts for text in of), default=1)
         width, row = _LETTER * letters + _AROUND, _ROW + _LINE * (lines - 1)
-        x, y, shown = self.x, self.y.copy(), np.isfinite(self.x)
+        x, y, visible = self.x, self.y.copy(), np.isfinite(self.x)
         lift = np.zeros(len(x), dtype=np.int64)
         if bounds is not None:
             # A tag in the middle of what reaches the edge stays on the map.
@@ -85,11 +85,11 @@ class TagPlaces:
             x = np.where(self.middle, np.clip(x, x0 + half, np.maximum(x1 - half, x0 + half)), x)
             # A higher tag begins lower at the upper edge of the map.
             y = np.where(self.middle, y, np.minimum(y, highest_tag(bounds, lines)))
-            lift, shown = self._lifted(x, y, width, row, scale, bounds)
+            lift, visible = self._lifted(x, y, width, row, scale, bounds)
         along = np.where(self.turned, "right", np.where(self.middle, "center", "left"))
         shift = np.where(self.turned, -4, np.where(self.middle, 0, 4))
         return {
-            "x": np.where(shown, x, np.nan),
+            "x": np.where(visible, x, np.nan),
             "y": y,
             "lift": np.where(self.middle, 10 + (row - _ROW) // 2, -4) - row * lift,
             "shift": shift,
@@ -107,7 +107,7 @@ class TagPlaces:
     ) -> tuple[NDArray[np.int64], Bools]:
         """How many tags higher each stands, and which are shown; a tag is ``row`` pixels high."""
         n, (x0, y0, x1, y1) = len(x), bounds
-        lift, shown = np.zeros(n, dtype=np.int64), np.isfinite(x)
+        lift, visible = np.zeros(n, dtype=np.int64), np.isfinite(x)
         area = (x1 - x0) * (y1 - y0) * scale**2
         highest = highest_tag(bounds, 1 + (row - _ROW) // _LINE) * scale
         left = x * scale - np.where(self.turned, width, np.where(self.middle, width / 2, 0))
@@ -116,13 +116,13 @@ class TagPlaces:
         rank = np.where(self.first, 0, 2)
         if n > _MANY:
             rank[-1] = min(rank[-1], 1)
-        taken, covered = np.zeros((n, 3)), 0.0
-        lifts = _LIFTS if shown.sum() <= _MANY else _FEW_LIFTS
+        boxes, covered = np.zeros((n, 3)), 0.0
+        lifts = _LIFTS if visible.sum() <= _MANY else _FEW_LIFTS
         placed = 0
         for i in np.argsort(rank, kind="stable"):
-            if not shown[i]:
+            if not visible[i]:
                 continue
-            before = taken[:placed]
+            before = boxes[:placed]
             steps = next(
                 (step for step in lifts if free(left[i], low[i] + step * row, width[i], before, row)
                  and (step <= 0 or low[i] + step * row <= highest)),
@@ -131,27 +131,27 @@ class TagPlaces:
             covered += (width[i] + _GAP) * row
             full = covered > _MOST_COVERED * area
             if rank[i] and (steps is None or full):
-                shown[i] = False
+                visible[i] = False
                 covered -= (width[i] + _GAP) * row
                 continue
             lift[i] = steps or 0
-            taken[placed] = left[i], low[i] + lift[i] * row, width[i]
+            boxes[placed] = left[i], low[i] + lift[i] * row, width[i]
             placed += 1
-        return lift, shown
+        return lift, visible
 
 
-def free(left: float, low: float, width: float, taken: Floats, row: int = _ROW) -> bool:
-    """Whether a tag covers none of those in ``taken`` (k, 3), left, low and width in pixels.
+def free(left: float, low: float, width: float, boxes: Floats, row: int = _ROW) -> bool:
+    """Whether a tag covers none of ``boxes`` (k, 3), left, low and width in pixels.
 
     All are ``row`` pixels high.
     """
-    beside = (taken[:, 0] >= left + width + _GAP) | (left >= taken[:, 0] + taken[:, 2] + _GAP)
-    return bool((beside | (np.abs(taken[:, 1] - low) >= row * 0.95)).all())
+    beside = (boxes[:, 0] >= left + width + _GAP) | (left >= boxes[:, 0] + boxes[:, 2] + _GAP)
+    return bool((beside | (np.abs(boxes[:, 1] - low) >= row * 0.95)).all())
 
 
-def expected(name: str, said: str | None) -> str:
+def expected(name: str, answer: str | None) -> str:
     """The text of a tag, or one as long as it will be."""
-    return f"{name}{' ' * _ANSWER}" if said is None else said
+    return f"{name}{' ' * _ANSWER}" if answer is None else answer
 
 
 def _letters(text: str) -> int:

@@ -41,8 +41,8 @@ def true_map(
     cells = mean_per_cell(counts, *view.cells(grid), view.height, view.width)
     if heat is None:
         return Truth(view, cells, cells)
-    shown = heat.render(view, grid.cell_width * grid.cell_height)
-    return Truth(view, legible(shown), cells)
+    pixels = heat.render(view, grid.cell_width * grid.cell_height)
+    return Truth(view, legible(pixels), cells)
 
 
 def legible(points: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -51,9 +51,9 @@ def legible(points: NDArray[np.float32]) -> NDArray[np.float32]:
     Where few pixels hold a point, each is a dot of three pixels in the colour of a cell that holds
     it alone: spread over the cells that a pixel covers it would be as good as black.
     """
-    held = points > 0
-    if not 0 < held.mean() < SPARSE:
+    occupied = points > 0
+    if not 0 < occupied.mean() < SPARSE:
         return points
-    dots = np.pad(np.where(held, np.maximum(points, 1), np.float32(0)), 1)
+    dots = np.pad(np.where(occupied, np.maximum(points, 1), np.float32(0)), 1)
     around: NDArray[np.float32] = sliding_window_view(dots, (3, 3)).max((2, 3))
     return around

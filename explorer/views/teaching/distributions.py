@@ -68,8 +68,8 @@ class DistributionsChart:
         self.upper.x_range.update(start=float(edges[0]), end=float(edges[-1]))
         self.upper.y_range.update(start=0.0, end=top * 1.08)
         self.ratios.data = _ratios(edges, ratio, error)
-        seen = np.abs(ratio[np.isfinite(ratio)])
-        half_width = 1.25 * max(epsilon, float(seen.max()) if len(seen) else 0.0)
+        finite = np.abs(ratio[np.isfinite(ratio)])
+        half_width = 1.25 * max(epsilon, float(finite.max()) if len(finite) else 0.0)
         self.lower.y_range.update(start=-half_width, end=half_width)
         self._limits[0].location, self._limits[1].location = epsilon, -epsilon
         describe(self.upper, spoken)

@@ -28,8 +28,8 @@ class KeptChart:
     def show(self, k: Floats, false: Floats, true: Floats, highest: float, spoken: str) -> None:
         """Draw expected numbers of cells (m,) that show ``k`` (m,) or more."""
         for source, line in ((self.false, false), (self.true, true)):
-            seen = line >= _LEAST / 10
-            source.data = {"x": k[seen], "y": line[seen]}
+            visible = line >= _LEAST / 10
+            source.data = {"x": k[visible], "y": line[visible]}
         top = max(float(false.max(initial=1)), float(true.max(initial=1)))
         self.figure.x_range.update(start=float(k[0]), end=float(k[-1]))
         self.figure.y_range.update(start=_LEAST, end=2 * top)

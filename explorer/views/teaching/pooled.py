@@ -132,8 +132,8 @@ class PooledChart:
                 "top": [top] * len(shares),
             },
         )
-        shown = np.isfinite(bars.true)
-        _put(self.truth, {"x": [bars.true] if shown else [], "top": [top] if shown else []})
+        has_truth = np.isfinite(bars.true)
+        _put(self.truth, {"x": [bars.true] if has_truth else [], "top": [top] if has_truth else []})
         _put(self.curve, curve)
         last = [0.0] * (len(bars.own) - 1) + [1.0] * bool(bars.own)
         _put(
@@ -141,7 +141,7 @@ class PooledChart:
             {
                 "x": list(bars.own),
                 "y": [-0.05 * top] * len(bars.own),
-                "size": [18.0 if each else 9.0 for each in last],
+                "size": [18.0 if is_last else 9.0 for is_last in last],
             },
         )
         describe(self.figure, spoken)

@@ -45,7 +45,7 @@ class RefinedPair:
     def show(
         self,
         true: Floats,
-        made: Floats,
+        released: Floats,
         divided: Ints,
         side: int,
         place: tuple[float, float],
@@ -57,9 +57,9 @@ class RefinedPair:
         is in parts of the map, 0 to 1.
         """
         top = np.log1p(max(float(true.max()), 1.0))
-        for small, counts, said in ((self.true, true, spoken[0]), (self.made, made, spoken[1])):
+        for small, counts, text in ((self.true, true, spoken[0]), (self.made, released, spoken[1])):
             level = np.minimum(40 + 215 * np.log1p(np.maximum(counts, 0)) / top, 255)
-            small.show(np.where(counts > 0, level, 0).astype(np.uint8), said)
+            small.show(np.where(counts > 0, level, 0).astype(np.uint8), text)
         row, col = divided.T / side
         self.divided.data = {"x0": col, "y0": row, "x1": col + 1 / side, "y1": row + 1 / side}
         self.place.data = {"x": [place[0]], "y": [place[1]]}

@@ -30,23 +30,23 @@ class SharesChart:
         fig.xaxis.axis_label = "epsilon"
         fig.yaxis.axis_label = "share of good answers"
         fig.xaxis.ticker = FixedTicker(ticks=list(_TICKS))
-        fig.xaxis.major_label_overrides = {each: f"{each:g}" for each in _TICKS}
+        fig.xaxis.major_label_overrides = {tick: f"{tick:g}" for tick in _TICKS}
         fig.yaxis.ticker = FixedTicker(ticks=[0, 0.25, 0.5, 0.75, 1])
-        fig.yaxis.major_label_overrides = {each / 4: f"{25 * each} %" for each in range(5)}
+        fig.yaxis.major_label_overrides = {quarter / 4: f"{25 * quarter} %" for quarter in range(5)}
 
     def show(
         self,
         points: tuple[Floats, Floats, Floats, Floats],
-        wanted: float,
-        found: float | None,
+        share: float,
+        smallest: float | None,
         interval: tuple[float | None, float | None],
         spoken: str,
     ) -> None:
         """Draw ``points`` (epsilon, share, low, high; each (k,)) and what was found."""
         x, y, low, high = points
         self.source.data = {"x": x, "y": y, "low": low, "high": high}
-        self._wanted.location = wanted
-        self._found.update(visible=found is not None, location=found or self._ends[0])
+        self._wanted.location = share
+        self._found.update(visible=smallest is not None, location=smallest or self._ends[0])
         begin, end = interval
         self._band.update(
             visible=begin is not None,

@@ -50,8 +50,8 @@ class SlicePair:
     ) -> None:
         """Show counts (rows, cols), row 0 south; place and box in parts of the map, 0 to 1."""
         top = np.log1p(max(int(true.max()), int(noisy.max()), 1))
-        for small, counts, said in ((self.true, true, spoken[0]), (self.noisy, noisy, spoken[1])):
+        for small, counts, text in ((self.true, true, spoken[0]), (self.noisy, noisy, spoken[1])):
             level = 40 + 215 * np.log1p(np.maximum(counts, 0)) / top
-            small.show(np.where(counts > 0, level, 0).astype(np.uint8), said)
+            small.show(np.where(counts > 0, level, 0).astype(np.uint8), text)
         self.place.data = {"x": [place[0]], "y": [place[1]]}
         self.box.data = {n: [e] for n, e in zip(("x0", "y0", "x1", "y1"), box, strict=True)}

@@ -50,20 +50,20 @@ class SlopeChart:
         """Draw one line for each mechanism."""
         self.lines.data = {
             "xs": [[0, 1] for _ in slopes],
-            "ys": [list(each.places) for each in slopes],
-            "colour": [each.style.colour for each in slopes],
-            "dash": [list(each.style.dash) for each in slopes],
+            "ys": [list(line.places) for line in slopes],
+            "colour": [line.style.colour for line in slopes],
+            "dash": [list(line.style.dash) for line in slopes],
         }
         both = [(side, slope) for side in (0, 1) for slope in slopes]
         self.ends.data = {
             "x": [side for side, _ in both],
-            "y": [each.places[side] for side, each in both],
-            "colour": [each.style.colour for _, each in both],
-            "marker": [each.style.marker for _, each in both],
+            "y": [line.places[side] for side, line in both],
+            "colour": [line.style.colour for _, line in both],
+            "marker": [line.style.marker for _, line in both],
         }
         self.figure.y_range.update(start=len(slopes) + 0.5, end=0.5)
         self.figure.height = 70 + 38 * len(slopes)
         for side, axis in ((0, self.figure.yaxis[0]), (1, self.right)):
-            names = {each.places[side]: each.labels[side] for each in slopes}
+            names = {line.places[side]: line.labels[side] for line in slopes}
             axis.update(ticker=FixedTicker(ticks=sorted(names)), major_label_overrides=names)
         describe(self.figure, spoken)

@@ -91,18 +91,21 @@ class AveragingExperiment(StartedExperiment):
         box = on_map(settings.box, data.grid)
 
         def work(progress: Any, cancel: Any) -> np.ndarray:
-            made = taught(settings.mechanism, settings.epsilon)
+            mechanism = taught(settings.mechanism, settings.epsilon)
             seeds = range(before, before + times)
-            return answers(made, data.matrix, [box], seeds, cancel=cancel, progress=progress)[:, 0]
+            private = answers(
+                mechanism, data.matrix, [box], seeds, cancel=cancel, progress=progress
+            )
+            return private[:, 0]
 
         self.running.start(work)
 
-    def show(self, found: np.ndarray) -> None:
+    def show(self, answers: np.ndarray) -> None:
         """Add answers (n,) of new maps to those before."""
         old = np.zeros(0) if self.found is None else self.found.answers
         epsilon = self.settings.epsilon
         try:
-            self.found = drawn = attack(np.concatenate([old, found]), epsilon)
+            self.found = drawn = attack(np.concatenate([old, answers]), epsilon)
         except InputError as error:
             self.refused(str(error))
             return
@@ -122,18 +125,18 @@ def many(n: int, noun: str) -> str:
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
-def _sentence(found: Attack, true: float, title: str) -> str:
-    n, first = len(found), float(found.answers[0])
+def _sentence(attack: Attack, true: float, title: str) -> str:
+    n, first = len(attack), float(attack.answers[0])
     if n == 1:
         return (
             f"One map by {title}: {first:,.0f} people, {signed(first - true)} off. Ask it again as "
             "often as you like, and it says the same."
         )
-    off, error = float(found.mean[-1]) - true, float(found.error[-1])
+    off, error = float(attack.mean[-1]) - true, float(attack.error[-1])
     sentence = (
         f"The average of {n:,} redraws is {signed(off, 1)} off, with a standard error of "
         f"{error:,.1f}; the first map alone is {signed(first - true)} off, however often it is "
-        f"asked. The redraws spent epsilon {found.spent:g} together."
+        f"asked. The redraws spent epsilon {attack.spent:g} together."
     )
     if n >= 10 and abs(off) > 4 * error:
         return (
@@ -141,21 +144,21 @@ def _sentence(found: Attack, true: float, title: str) -> str:
             "cuts through, and no average takes that away."
         )
     if n >= 10:
-        needed = redraws_to_know(float(found.error[-1]) * np.sqrt(n))
+        needed = redraws_to_know(float(attack.error[-1]) * np.sqrt(n))
         return f"{sentence} After about {needed:,} redraws, rounding would give the exact count."
     return sentence
 
 
-def _figures(found: Attack, true: float) -> str:
-    error = found.error[-1]
+def _figures(attack: Attack, true: float) -> str:
+    error = attack.error[-1]
     return figures_strip(
         [
-            ("Redraws", f"{len(found):,}"),
+            ("Redraws", f"{len(attack):,}"),
             ("True count", f"{true:,.0f}"),
-            ("Average", f"{found.mean[-1]:,.1f}"),
-            ("Off by", signed(float(found.mean[-1]) - true, 1)),
+            ("Average", f"{attack.mean[-1]:,.1f}"),
+            ("Off by", signed(float(attack.mean[-1]) - true, 1)),
             ("Standard error", "–" if np.isnan(error) else f"{error:,.1f}"),
-            ("Epsilon spent", f"{found.spent:g}"),
+            ("Epsilon spent", f"{attack.spent:g}"),
         ]
     )
 
@@ -177,15 +180,15 @@ def ledgers(n: int, epsilon: float, spent: float) -> str:
     )
 
 
-def _table(found: Attack, true: float) -> str:
-    n = len(found)
+def _table(attack: Attack, true: float) -> str:
+    n = len(attack)
     at = np.unique(np.geomspace(1, n, 12).round().astype(int)) - 1
     rows = [
         [
             Cell(f"{i + 1:,}"),
-            Cell(f"{found.mean[i]:,.1f}"),
-            Cell(signed(float(found.mean[i]) - true, 1)),
-            Cell(number(float(found.error[i]))),
+            Cell(f"{attack.mean[i]:,.1f}"),
+            Cell(signed(float(attack.mean[i]) - true, 1)),
+            Cell(number(float(attack.error[i]))),
         ]
         for i in at
     ]

@@ -99,49 +99,49 @@ class EmptinessExperiment(TripsExperiment):
             ],
         )
 
-    def show(self, found: Looked) -> None:
+    def show(self, result: Looked) -> None:
         """Show both maps, both charts and what they say in words."""
-        said = sentence(found)
-        self.say(said)
-        put(self.notes, found.notes)
-        put(self.figures, figures(found))
-        box = box_sentence(found)
+        spoken = sentence(result)
+        self.say(spoken)
+        put(self.notes, result.notes)
+        put(self.figures, figures(result))
+        box = box_sentence(result)
         put(self.box, f'<p class="finding">{box}</p>')
-        for title, text in zip(self._titles, _FROM[found.places], strict=True):
-            part = "" if found.slice.whole else ", part of the map"
+        for title, text in zip(self._titles, _FROM[result.places], strict=True):
+            part = "" if result.slice.whole else ", part of the map"
             put(title, f'<p class="quiet">{text}{part}</p>')
         self._picture(visible=True)
-        self._show_maps(found)
-        self._show_charts(found, said, box)
-        put(self.twin, thresholds(found))
-        put(self.alone, f"<p>{alone_sentence(found)}</p>")
+        self._show_maps(result)
+        self._show_charts(result, spoken, box)
+        put(self.twin, thresholds(result))
+        put(self.alone, f"<p>{alone_sentence(result)}</p>")
 
     def _picture(self, *, visible: bool) -> None:
         """Nothing is drawn before there is something to be seen."""
         for picture in self._pictures:
             picture.visible = visible
 
-    def _show_maps(self, found: Looked) -> None:
-        true, corner = found.slice.true, np.array(found.slice.corner)
+    def _show_maps(self, result: Looked) -> None:
+        true, corner = result.slice.true, np.array(result.slice.corner)
         size = np.array(true.shape)
-        place = (np.array(found.cell[-2:]) - corner + 0.5) / size
-        low, high = ((edge[-2:] - corner) / size for edge in (found.lower, found.upper))
+        place = (np.array(result.cell[-2:]) - corner + 0.5) / size
+        low, high = ((edge[-2:] - corner) / size for edge in (result.lower, result.upper))
         occupied = int((true > 0).sum())
-        first, second = _FROM[found.places]
+        first, second = _FROM[result.places]
         spoken = (
             f"{first}: {occupied:,} of {true.size:,} cells are occupied",
-            f"{second}: {int((found.noisy > 0).sum()):,} of them show more than 0",
+            f"{second}: {int((result.noisy > 0).sum()):,} of them show more than 0",
         )
         self.pair.show(
             true,
-            found.noisy,
+            result.noisy,
             (float(place[1]), float(place[0])),
             (float(low[1]), float(low[0]), float(high[1]), float(high[0])),
             spoken,
         )
 
-    def _show_charts(self, found: Looked, said: str, box: str) -> None:
-        epsilon, occupancy = found.settings.epsilon, found.occupancy
+    def _show_charts(self, result: Looked, text: str, box: str) -> None:
+        epsilon, occupancy = result.settings.epsilon, result.occupancy
         highest = occupancy.highest_false(epsilon)
         last = max(1.6 * highest, 1.2 * occupancy.largest, 10)
         k = np.unique(np.geomspace(1, last, 90).round())
@@ -150,7 +150,7 @@ class EmptinessExperiment(TripsExperiment):
             occupancy.false_from(k, epsilon),
             occupancy.true_from(k, epsilon),
             highest,
-            said,
+            text,
         )
-        boxes = found.boxes
-        self.boxes.show(boxes.sides, boxes.trips, boxes.noise(epsilon), found.side, box)
+        boxes = result.boxes
+        self.boxes.show(boxes.sides, boxes.trips, boxes.noise(epsilon), result.side, box)

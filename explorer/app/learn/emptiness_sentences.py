@@ -26,9 +26,9 @@ def big(number: float) -> str:
     return f"{digits} × 10{raised}"
 
 
-def sentence(found: Looked) -> str:
+def sentence(result: Looked) -> str:
     """Cells, those with trips, and how high noise reaches, in words."""
-    occupancy, epsilon = found.occupancy, found.settings.epsilon
+    occupancy, epsilon = result.occupancy, result.settings.epsilon
     highest = occupancy.highest_false(epsilon)
     above = occupancy.standing_above(highest)
     return words("learn")["Empty cells"].format(
@@ -41,35 +41,35 @@ def sentence(found: Looked) -> str:
     )
 
 
-def box_sentence(found: Looked) -> str:
+def box_sentence(result: Looked) -> str:
     """What the chosen box holds of trips and of noise, in words."""
-    at = int(np.searchsorted(found.boxes.sides, found.side))
-    noise = float(found.boxes.noise(found.settings.epsilon)[at])
-    trips = int(found.boxes.trips[at])
+    at = int(np.searchsorted(result.boxes.sides, result.side))
+    noise = float(result.boxes.noise(result.settings.epsilon)[at])
+    trips = int(result.boxes.trips[at])
     # Three standard deviations are rarely passed by noise alone.
     verdict = "the noise drowns them" if noise > trips else "they hardly show"
     if trips > 3 * noise:
         verdict = "the trips show through"
     return words("learn")["A box about one trip"].format(
-        side=found.side,
-        cells=big(float(found.boxes.cells[at])),
+        side=result.side,
+        cells=big(float(result.boxes.cells[at])),
         trips=f"{trips:,}",
         noise=f"{noise:,.0f}" if noise >= 10 else f"{noise:.1f}",
         verdict=verdict,
     )
 
 
-def alone_sentence(found: Looked) -> str:
+def alone_sentence(result: Looked) -> str:
     """Why not to put noise on the occupied cells alone, in words."""
-    occupancy = found.occupancy
+    occupancy = result.occupancy
     return words("learn")["Noise on occupied cells alone"].format(
         occupied=big(occupancy.occupied), single=big(occupancy.single)
     )
 
 
-def figures(found: Looked) -> str:
+def figures(result: Looked) -> str:
     """Cells, the highest empty one and what is above it, as a strip."""
-    occupancy, epsilon = found.occupancy, found.settings.epsilon
+    occupancy, epsilon = result.occupancy, result.settings.epsilon
     highest = occupancy.highest_false(epsilon)
     low, high = (occupancy.highest_false(epsilon, at) for at in (0.025, 0.975))
     return figures_strip(
@@ -85,9 +85,9 @@ def figures(found: Looked) -> str:
     )
 
 
-def thresholds(found: Looked) -> str:
+def thresholds(result: Looked) -> str:
     """What is left if cells are published from a noisy count on, as a table."""
-    occupancy, epsilon = found.occupancy, found.settings.epsilon
+    occupancy, epsilon = result.occupancy, result.settings.epsilon
     rows = []
     for allowed in ALLOWED:
         k = occupancy.threshold(allowed, epsilon)

@@ -65,8 +65,8 @@ class Experiment(ABC):
     def use(self, data: CityData) -> None:
         """Take a city; called once before anything else, and when another is chosen."""
         self.data = data
-        for each in self._chosen_on:
-            each.use(data)
+        for picker in self._chosen_on:
+            picker.use(data)
         self.begin()
 
     def changed(self) -> None:

@@ -66,12 +66,12 @@ class Guide:
         self.reveal = button("Show the answer", self._toggle)
         self.answer = pane(margin=(6, 0))
         sheet = f'<div class="sheet">{"<i></i>" * 6}</div>'
-        asked = f"{_words('Question', lesson.question)}{sheet}"
+        question = f"{_words('Question', lesson.question)}{sheet}"
         self.view = pn.Column(
             pane(_head(lesson, place)),
             self._steps,
             ways,
-            pane(asked, (4, 0), css=[LEARN_CSS, _STEPS]),
+            pane(question, (4, 0), css=[LEARN_CSS, _STEPS]),
             self.reveal,
             self.answer,
             sizing_mode="stretch_width",

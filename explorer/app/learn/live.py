@@ -22,12 +22,12 @@ class LiveExperiment(Experiment):
         self, settings: Settings, refused: Callable[[str], None], *, phone: bool = False
     ) -> None:
         self.worker: Job[Any] = Job(
-            lambda asked: self.look(*asked), self._show, refused, take=self.asked
+            lambda request: self.look(*request), self._show, refused, take=self.asked
         )
         super().__init__(settings, refused, phone=phone)
 
     @abstractmethod
-    def show(self, found: Any) -> None:
+    def show(self, result: Any) -> None:
         """Show what `look` found."""
 
     def asked(self) -> tuple[Any, ...]:
@@ -42,7 +42,7 @@ class LiveExperiment(Experiment):
         """Stop looking."""
         self.worker.close()
 
-    def _show(self, found: Any) -> None:
+    def _show(self, result: Any) -> None:
         # Another city may have been chosen while this one was looked at.
-        if found.data is self.data:
-            self.show(found)
+        if result.data is self.data:
+            self.show(result)

@@ -88,31 +88,33 @@ class LotteryExperiment(TripsExperiment):
             ],
         )
 
-    def show(self, found: Played) -> None:
+    def show(self, result: Played) -> None:
         """Show the candidates of one box and who wins, if there are any, and all cuts."""
-        text = sentence(found)
+        text = sentence(result)
         self.say(text)
-        put(self.notes, found.notes)
-        chosen = found.level is not None
+        put(self.notes, result.notes)
+        chosen = result.level is not None
         self._pair.visible = chosen
-        put(self.figures, figures(found) if chosen else "")
-        put(self.gain, f'<p class="finding">{gain_sentence(found)}</p>' if chosen else "")
-        put(self.twin, details("Numbers of the candidates", candidates(found)) if chosen else "")
+        put(self.figures, figures(result) if chosen else "")
+        put(self.gain, f'<p class="finding">{gain_sentence(result)}</p>' if chosen else "")
+        put(self.twin, details("Numbers of the candidates", candidates(result)) if chosen else "")
         if chosen:
-            self.costs.show(found.true, found.noisy, f"True and noisy costs. {text}")
-            self.wins.show(found.paper, found.least, f"Who wins how often. {text}")
+            self.costs.show(result.true, result.noisy, f"True and noisy costs. {text}")
+            self.wins.show(result.paper, result.least, f"Who wins how often. {text}")
         self._rest.visible = True
-        at = [i for i, level in enumerate(found.seen.levels) if level is not None]
-        there = [each for each in found.seen.levels if each is not None]
-        ranges = np.array([np.quantile(each.ranges, [0.25, 0.5, 0.75]) for each in there])
+        at = [i for i, level in enumerate(result.seen.levels) if level is not None]
+        there = [level for level in result.seen.levels if level is not None]
+        ranges = np.array(
+            [np.quantile(level_seen.ranges, [0.25, 0.5, 0.75]) for level_seen in there]
+        )
         self.levels.show(
             [i + 1 for i in at],
             ranges.reshape(-1, 3).T,
-            np.array([each.noise for each in there]),
-            np.array([each.noise_of_least for each in there]),
+            np.array([level_seen.noise for level_seen in there]),
+            np.array([level_seen.noise_of_least for level_seen in there]),
             f"Range of true costs and noise by cut. {text}",
         )
-        put(self.by_cut, by_cut(found))
+        put(self.by_cut, by_cut(result))
 
 
 def _half(entries: list[tuple[str, str, str]], figure: Any) -> Any:

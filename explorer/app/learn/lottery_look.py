@@ -49,10 +49,10 @@ class Played:
 
 def play(data: CityData, settings: Any, node: int, seed: int) -> Played:
     """Run the mechanism, look at its candidates, and play one node's choice many times."""
-    asked = settings.epsilon, settings.q, settings.p
-    found, gained = seen_in(data.city[0], *asked)
+    parameters = settings.epsilon, settings.q, settings.p
+    run, gained = seen_in(data.city[0], *parameters)
     rng = np.random.default_rng([0x107, seed])
-    level = found.levels[settings.cut - 1]
+    level = run.levels[settings.cut - 1]
     true = noisy = paper = least = np.zeros(0)
     if level is not None:
         at = level.in_the_middle(node)
@@ -62,7 +62,7 @@ def play(data: CityData, settings: Any, node: int, seed: int) -> Played:
         paper = level.wins(at, "noised costs", rng)[order]
         least = level.wins(at, "noisy-min", rng)[order]
     notes = notes_of(journeys_of(data.city[0]), PLACES)
-    return Played(data, settings, notes, found, gained, level, true, noisy, paper, least)
+    return Played(data, settings, notes, run, gained, level, true, noisy, paper, least)
 
 
 def seen_in(city: str, epsilon: float, q: float, p: int) -> tuple[Seen, Gains]:
@@ -71,6 +71,6 @@ def seen_in(city: str, epsilon: float, q: float, p: int) -> tuple[Seen, Gains]:
 
 
 def _seen(city: str, epsilon: float, q: float, p: int) -> tuple[Seen, Gains]:
-    found = seen(counts_of(city, PLACES, CELLS), epsilon, q, p)
+    run = seen(counts_of(city, PLACES, CELLS), epsilon, q, p)
     rng = np.random.default_rng(0x107)
-    return found, tuple(None if level is None else level.gained(rng) for level in found.levels)
+    return run, tuple(None if level is None else level.gained(rng) for level in run.levels)

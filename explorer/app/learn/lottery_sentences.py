@@ -18,33 +18,33 @@ AXES = (
 )
 
 
-def sentence(found: Played) -> str:
+def sentence(result: Played) -> str:
     """What the choice at one box sees, in words."""
-    level, settings = found.level, found.settings
+    level, settings = result.level, result.settings
     if level is None:
         return words("learn")["Nothing to choose"].format(epsilon=f"{settings.epsilon:g}")
-    span = float(found.true[-1] - found.true[0])
+    span = float(result.true[-1] - result.true[0])
     return words("learn")["What a choice can see"].format(
         cut=settings.cut,
         nodes=f"one of {len(level):,} boxes" if len(level) > 1 else "the only box",
-        p=len(found.true),
+        p=len(result.true),
         range=number(span),
         noise=f"{level.noise:,.0f}",
         times=times(level.noise, span),
-        paper=f"{100 * found.paper[0]:.0f}",
-        lottery=f"{100 / len(found.true):.0f}",
+        paper=f"{100 * result.paper[0]:.0f}",
+        lottery=f"{100 / len(result.true):.0f}",
     )
 
 
-def gain_sentence(found: Played) -> str:
+def gain_sentence(result: Played) -> str:
     """How much a choice could gain at all, and who gets how much of it, in words."""
-    mean, least = float(found.true.mean()), float(found.true[0])
+    mean, least = float(result.true.mean()), float(result.true[0])
     return words("learn")["What there is to gain"].format(
         mean=number(mean),
         least=number(least),
         possible=number(100 * (mean - least) / mean if mean > 0 else 0.0, 2),
-        paper=hundredth(found.gain(found.paper)),
-        better=hundredth(found.gain(found.least)),
+        paper=hundredth(result.gain(result.paper)),
+        better=hundredth(result.gain(result.least)),
     )
 
 
@@ -69,14 +69,14 @@ def hundredth(part: float) -> str:
     return f"{max(0.0, 100 * part):.0f}"
 
 
-def figures(found: Played) -> str:
+def figures(result: Played) -> str:
     """Candidates of this box and the noise on them, as a strip; there have to be some."""
-    level = found.level
+    level = result.level
     assert level is not None
-    span = float(found.true[-1] - found.true[0])
+    span = float(result.true[-1] - result.true[0])
     return figures_strip(
         [
-            ("Candidates", f"{len(found.true)}"),
+            ("Candidates", f"{len(result.true)}"),
             ("Their true costs differ by", number(span)),
             ("Noise on each", f"{level.noise:,.0f}"),
             ("Noise over difference", f"{times(level.noise, span)} ×"),
@@ -86,17 +86,17 @@ def figures(found: Played) -> str:
     )
 
 
-def candidates(found: Played) -> str:
+def candidates(result: Played) -> str:
     """True cost, one noisy cost and chances of every candidate, as a table."""
     rows = [
         [
             Cell(f"{i + 1}"),
-            Cell(number(float(found.true[i]), 5)),
-            Cell(f"{found.noisy[i]:,.0f}".replace("-", "−")),
-            Cell(f"{100 * found.paper[i]:.1f} %"),
-            Cell(f"{100 * found.least[i]:.1f} %"),
+            Cell(number(float(result.true[i]), 5)),
+            Cell(f"{result.noisy[i]:,.0f}".replace("-", "−")),
+            Cell(f"{100 * result.paper[i]:.1f} %"),
+            Cell(f"{100 * result.least[i]:.1f} %"),
         ]
-        for i in range(len(found.true))
+        for i in range(len(result.true))
     ]
     columns = [
         ("candidate", "the truly cheapest first"),
@@ -108,10 +108,10 @@ def candidates(found: Played) -> str:
     return table("Candidates of this box", columns, rows)
 
 
-def by_cut(found: Played) -> str:
+def by_cut(result: Played) -> str:
     """Range, noise and gains of every cut, as a table."""
     rows = []
-    for i, (level, gained) in enumerate(zip(found.seen.levels, found.gained, strict=True)):
+    for i, (level, gained) in enumerate(zip(result.seen.levels, result.gained, strict=True)):
         if level is None or gained is None:
             rows.append([Cell(f"{i + 1}"), Cell("none"), *[Cell("–")] * 5])
             continue

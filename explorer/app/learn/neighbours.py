@@ -44,15 +44,15 @@ def ask(data: CityData, settings: Any, curves: Distributions | None = None) -> A
     """Find the leaf or box and, where it is known, the distribution of its answer."""
     matrix, cell = data.matrix, cell_of(settings.place, data.grid)
     other = neighbours.neighbour(matrix, cell, 1 if settings.change == "add" else -1)
-    made = taught(settings.mechanism, settings.epsilon)
-    release = made.release(matrix, rng=0)
+    mechanism = taught(settings.mechanism, settings.epsilon)
+    release = mechanism.release(matrix, rng=0)
     if settings.target == "leaf":
         cells = neighbours.leaf_at(release, cell)
     else:
         cells = cells_of(settings.box, data.grid)
     box = data.grid.from_cells(cells[None])
     true = round(queries.exact(matrix, box)[0]), round(queries.exact(other, box)[0])
-    if curves is None and made.has_known_distribution:
+    if curves is None and mechanism.has_known_distribution:
         units = neighbours.draws_inside(release, cells)
         if units is not None:
             curves = neighbours.exact_distributions(units, matrix.contribution_bound, *true)
@@ -91,7 +91,7 @@ class NeighboursExperiment(LiveExperiment):
                     controls.number("epsilon"),
                     controls.select("change", {"Add": "add", "Remove": "remove"}, 150),
                     controls.select("target", ways, 210),
-                    controls.select("runs", {f"{each:,}": each for each in RUNS}, 110),
+                    controls.select("runs", {f"{number:,}": number for number in RUNS}, 110),
                     actions(self.draw, self.running.cancel_button),
                 ]
             ],
@@ -113,20 +113,20 @@ class NeighboursExperiment(LiveExperiment):
         data, settings = self.ready(), self.settings.copy()
 
         def work(progress: Any, cancel: Any) -> Asked:
-            asked = ask(data, settings)
+            question = ask(data, settings)
             other = neighbours.neighbour(
                 data.matrix,
                 cell_of(settings.place, data.grid),
                 1 if settings.change == "add" else -1,
             )
-            box = data.grid.from_cells(asked.cells[None])
-            made = taught(settings.mechanism, settings.epsilon)
+            box = data.grid.from_cells(question.cells[None])
+            mechanism = taught(settings.mechanism, settings.epsilon)
             # Random noise that the two sides shared would make their difference exact.
             seeds = np.random.default_rng(0x2E16).integers(2**62, size=(2, settings.runs))
 
             def seen(side: int) -> np.ndarray:
                 return answers(
-                    made,
+                    mechanism,
                     (data.matrix, other)[side],
                     box,
                     seeds[side].tolist(),
@@ -138,15 +138,15 @@ class NeighboursExperiment(LiveExperiment):
 
         self.running.start(work)
 
-    def show(self, found: Asked) -> None:
+    def show(self, result: Asked) -> None:
         """Show what comes out on either data set, or why it takes previews to know."""
-        settings, curves = found.settings, found.curves
+        settings, curves = result.settings, result.curves
         title = mechanism(settings.mechanism).title
-        box = found.data.grid.from_cells(found.cells[None])[0]
+        box = result.data.grid.from_cells(result.cells[None])[0]
         leaf = settings.target == "leaf"
         self.where.further([(box, palette.HOVER, True)] if leaf else [])
         self.where.show_box(not leaf)
-        known = taught(settings.mechanism, settings.epsilon).has_known_distribution
+        exact = taught(settings.mechanism, settings.epsilon).has_known_distribution
         self.draw.disabled = False
         self.plot.visible = curves is not None
         factor = neighbours.odds_factor(settings.epsilon)
@@ -160,7 +160,7 @@ class NeighboursExperiment(LiveExperiment):
             "k times epsilon.</p>",
         )
         if curves is None:
-            why = "this box cuts through leaves" if known else "its cuts depend on the data"
+            why = "this box cuts through leaves" if exact else "its cuts depend on the data"
             self.say(
                 f"There is no exact curve for {title} here ({why}): draw previews of both data "
                 "sets to compare histograms."
@@ -169,7 +169,7 @@ class NeighboursExperiment(LiveExperiment):
             put(self.twin, "")
             return
         what = "leaf" if leaf else "box"
-        spoken = _sentence(curves, title, what, found.true, settings.epsilon)
+        spoken = _sentence(curves, title, what, result.true, settings.epsilon)
         self.say(spoken)
         self.chart.show(
             curves.edges,
@@ -180,7 +180,7 @@ class NeighboursExperiment(LiveExperiment):
             settings.epsilon,
             spoken,
         )
-        put(self.figures, _figures(curves, found.true, settings.epsilon))
+        put(self.figures, _figures(curves, result.true, settings.epsilon))
         put(self.twin, details("Numbers of the charts", _table(curves)))
 
 

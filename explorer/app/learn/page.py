@@ -112,27 +112,27 @@ class Learn(CuratorPage):
     def begin(self, opening: Opening, city: str, choices: dict[str, Any]) -> LearnState:
         """The grid of a scenario, and its lesson or that of the address before the one given."""
         self.lessons, self._notices = lessons(choices["folder"])
-        given, asked, side = choices["lesson"], "", choices["side"]
+        lesson, key, side = choices["lesson"], "", choices["side"]
         step = as_number(choices["lesson_step"], 0, MOST_LESSON_STEPS, whole=True)
         if step is None:
-            said = shown(choices["lesson_step"])
+            text = shown(choices["lesson_step"])
             raise InputError(
-                f"lesson_step is {said}; give a whole number from 0 to {MOST_LESSON_STEPS}."
+                f"lesson_step is {text}; give a whole number from 0 to {MOST_LESSON_STEPS}."
             )
         sent = opening.scenario
         if sent is not None and sent.page == "learn":
-            asked, step = sent.lesson, sent.lesson_step
+            key, step = sent.lesson, sent.lesson_step
             side = sent.side if sent.side in self.State.param.side.objects else side
-        if not asked and (asked := argument(LESSON)):
-            said = argument(LESSON_STEP)
-            step = int(said) if said.isdecimal() and len(said) < 3 else 0
-        self._first = self._number(given) if given else 0
-        if asked:
+        if not key and (key := argument(LESSON)):
+            text = argument(LESSON_STEP)
+            step = int(text) if text.isdecimal() and len(text) < 3 else 0
+        self._first = self._number(lesson) if lesson else 0
+        if key:
             try:
-                self._first = self._number(asked)
+                self._first = self._number(key)
             except InputError:
-                said = "There is no lesson of that name: choose one from the list."
-                self._notices = [said, *self._notices]
+                text = "There is no lesson of that name: choose one from the list."
+                self._notices = [text, *self._notices]
                 step = 0
         #: The step that was asked for, from 1, of the lesson that is open; 0 where none was.
         self._asked = int(step)
@@ -167,7 +167,7 @@ class Learn(CuratorPage):
         self.card: LessonCard | None = None
         self.open(self._first, self._asked)
         # Apart from the messages, which what is being read would replace.
-        notices = [each for each in (parts.opening.damaged, *self._notices) if each]
+        notices = [notice for notice in (parts.opening.damaged, *self._notices) if notice]
         put(self.notices, "".join(map(_notice, notices)))
 
     def open(self, number: int, step: int = 0) -> None:
@@ -253,17 +253,17 @@ class Learn(CuratorPage):
             self.card.close()
 
     def __panel__(self) -> Any:
-        shown = super().__panel__()
-        shown[0].insert(0, pane(f'<p class="quiet">{self.BADGE}</p>'))
-        return shown
+        panel = super().__panel__()
+        panel[0].insert(0, pane(f'<p class="quiet">{self.BADGE}</p>'))
+        return panel
 
     def _number(self, lesson: str) -> int:
         """The number of a lesson by its key or its experiment."""
-        for names in ([each.key for each in self.lessons], [e.experiment for e in self.lessons]):
+        for names in ([entry.key for entry in self.lessons], [e.experiment for e in self.lessons]):
             if lesson in names:
                 return names.index(lesson)
-        known = ", ".join(each.key for each in self.lessons)
-        raise InputError(f"There is no lesson {lesson[:60]!r}: choose one of {known}.")
+        keys = ", ".join(entry.key for entry in self.lessons)
+        raise InputError(f"There is no lesson {lesson[:60]!r}: choose one of {keys}.")
 
 
 def _notice(sentence: str) -> str:

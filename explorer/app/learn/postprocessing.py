@@ -80,12 +80,12 @@ class PostprocessingExperiment(StartedExperiment):
         true = people_in(data.matrix, settings.box)
 
         def work(progress: Any, cancel: Any) -> Found:
-            made = mechanism(settings.mechanism)(epsilon=settings.epsilon)
+            instance = mechanism(settings.mechanism)(epsilon=settings.epsilon)
             cells = cells_of(settings.box, data.grid)
             drawn: Any = np.random.default_rng(0xB1A5).integers(2**62, size=settings.runs)
-            seeds = [int(each) for each in drawn]
-            found = effects(made, data.matrix, cells, seeds, cancel=cancel, progress=progress)
-            return Found(settings, true, found)
+            seeds = [int(seed) for seed in drawn]
+            treated = effects(instance, data.matrix, cells, seeds, cancel=cancel, progress=progress)
+            return Found(settings, true, treated)
 
         self.running.start(work)
 
@@ -103,30 +103,30 @@ class PostprocessingExperiment(StartedExperiment):
         if self.found is not None:
             self.show(self.found)
 
-    def show(self, found: Found) -> None:
+    def show(self, result: Found) -> None:
         """Show all ways, and what comes out as the switches stand."""
-        self.found = found
+        self.found = result
         chosen = Treatment(*(bool(getattr(self.settings, name)) for name in SWITCHES))
         at = TREATMENTS.index(chosen)
-        effect = found.effects[at]
-        spoken = sentence(found, effect)
-        names = [title(each.treatment) for each in found.effects]
+        effect = result.effects[at]
+        spoken = sentence(result, effect)
+        names = [title(outcome.treatment) for outcome in result.effects]
         self.chart.show(
             names,
-            np.array([each.bias for each in found.effects]),
-            np.array([each.error for each in found.effects]),
+            np.array([outcome.bias for outcome in result.effects]),
+            np.array([outcome.error for outcome in result.effects]),
             at,
             spoken,
         )
         figures = figures_strip(
             [
-                ("True count", f"{found.true:,.0f}"),
+                ("True count", f"{result.true:,.0f}"),
                 ("Bias", signed(effect.bias)),
                 ("Standard error", f"{effect.error:,.0f}"),
                 ("Mean error of a leaf", number(effect.leaf_error)),
             ]
         )
-        self.result(spoken, figures, _table(found, at))
+        self.result(spoken, figures, _table(result, at))
 
 
 def title(treatment: Treatment) -> str:
@@ -139,11 +139,11 @@ def title(treatment: Treatment) -> str:
     return " + ".join(names) if names else "nothing"
 
 
-def sentence(found: Found, effect: Effect) -> str:
+def sentence(result: Found, effect: Effect) -> str:
     """What the chosen treatment does to the region and to single leaves, in words."""
-    plain = found.effects[0]
+    plain = result.effects[0]
     share = (
-        f" ({signed(100 * effect.bias / found.true, 1)} % of the truth)" if found.true > 0 else ""
+        f" ({signed(100 * effect.bias / result.true, 1)} % of the truth)" if result.true > 0 else ""
     )
     sure = abs(effect.bias) > Z95 * effect.error
     kind = (
@@ -158,13 +158,13 @@ def sentence(found: Found, effect: Effect) -> str:
     if effect is plain:
         done = "with nothing done to the counts"
     return (
-        f"Over {found.settings.runs:,} previews {done}, the region comes "
+        f"Over {result.settings.runs:,} previews {done}, the region comes "
         f"out {signed(effect.bias)} people off on average{share}, ± {effect.error:,.0f} (standard "
         f"error): {kind}. {leaf}."
     )
 
 
-def _table(found: Found, at: int) -> str:
+def _table(result: Found, at: int) -> str:
     rows = [
         [
             Cell(title(effect.treatment), best=i == at),
@@ -172,7 +172,7 @@ def _table(found: Found, at: int) -> str:
             Cell(f"{effect.sd:,.0f}"),
             Cell(number(effect.leaf_error)),
         ]
-        for i, effect in enumerate(found.effects)
+        for i, effect in enumerate(result.effects)
     ]
     columns = [
         ("done to the counts", "in this order"),

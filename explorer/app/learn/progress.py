@@ -44,15 +44,15 @@ class Progress:
             self._steps[key] = step
         self.storage.keep(json.dumps(self._steps))
 
-    def bring(self, kept: str) -> None:
+    def bring(self, stored: str) -> None:
         """Take what the browser kept; whatever is no step of a lesson is nothing."""
         try:
-            said = json.loads(kept)
+            steps = json.loads(stored)
         except (ValueError, RecursionError):
             return
-        if not isinstance(said, dict):
+        if not isinstance(steps, dict):
             return
-        for key, step in said.items():
+        for key, step in steps.items():
             whole = isinstance(step, int) and not isinstance(step, bool)
             if key in self._known and whole and DONE <= step < _MOST_STEPS:
                 self._steps.setdefault(key, step)

@@ -43,7 +43,7 @@ class RankingExperiment(StartedExperiment):
     def build(self) -> None:
         """Controls, chart, table."""
         controls = self.controls
-        self.chart = SlopeChart(tuple(f"floor {each}" for each in METRICS.values()))  # type: ignore[arg-type]
+        self.chart = SlopeChart(tuple(f"floor {name}" for name in METRICS.values()))  # type: ignore[arg-type]
         self.plot = chart_pane(self.chart.figure)
         self.plot.styles = {"max-width": "760px"}
         titles = {mechanism.title: key for key, mechanism in all_mechanisms().items()}
@@ -70,9 +70,9 @@ class RankingExperiment(StartedExperiment):
 
         def work(progress: Any, cancel: Any) -> Found:
             results = [mechanism(key)(epsilon=settings.epsilon) for key in settings.mechanisms]
-            asked = workload(settings.questions, data.matrix.shape)
+            questions = workload(settings.questions, data.matrix.shape)
             runs = measured(
-                data.matrix, results, asked, settings.seeds, cancel=cancel, progress=progress
+                data.matrix, results, questions, settings.seeds, cancel=cancel, progress=progress
             )
             return Found(settings, data.title, data.matrix.total, judge(runs))
 
@@ -86,10 +86,10 @@ class RankingExperiment(StartedExperiment):
             f"for one metric, 0.1 % of all {total:,} = {total / 1000:,.0f} people for the other."
         )
 
-    def show(self, found: Found) -> None:
+    def show(self, result: Found) -> None:
         """Show both orders."""
-        rows = found.verdict.rows
-        spoken = sentence(found)
+        rows = result.verdict.rows
+        spoken = sentence(result)
         slopes = [
             Slope(
                 style_of(mechanism(row.key)),
@@ -102,10 +102,10 @@ class RankingExperiment(StartedExperiment):
         self.result(spoken, "", _table(rows))
 
 
-def sentence(found: Found) -> str:
+def sentence(result: Found) -> str:
     """Whether the order turns round, and how sure that is, in words."""
-    verdict, settings = found.verdict, found.settings
-    where = f"On {found.place} at epsilon {settings.epsilon:g}, over {settings.seeds} repetitions"
+    verdict, settings = result.verdict, result.settings
+    where = f"On {result.place} at epsilon {settings.epsilon:g}, over {settings.seeds} repetitions"
     if not verdict.turned:
         return (
             f"{where}, the order of these mechanisms is the same by both metrics: here it does not "

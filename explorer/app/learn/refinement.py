@@ -96,56 +96,58 @@ class RefinementExperiment(ExamplesExperiment):
             [self.said, self.figures, self.cell, self.rules, self.measured, h, levels],
         )
 
-    def show(self, found: Refined) -> None:
+    def show(self, result: Refined) -> None:
         """Show both maps, both charts and what they say in words."""
-        text = sentence(found)
+        text = sentence(result)
         self.say(text)
-        put(self.figures, figures(found))
-        put(self.cell, f'<p class="finding">{cell_sentence(found)}</p>')
-        put(self.measured, f'<p class="finding">{measured_sentence(found)}</p>')
-        put(self.rules, rules(found))
+        put(self.figures, figures(result))
+        put(self.cell, f'<p class="finding">{cell_sentence(result)}</p>')
+        put(self.measured, f'<p class="finding">{measured_sentence(result)}</p>')
+        put(self.rules, rules(result))
         self._picture(visible=True)
-        self._show_maps(found)
-        self._show_charts(found)
+        self._show_maps(result)
+        self._show_charts(result)
 
     def _picture(self, *, visible: bool) -> None:
         for picture in self._pictures:
             picture.visible = visible
 
-    def _show_maps(self, found: Refined) -> None:
-        level, divided = found.level, found.yours
+    def _show_maps(self, result: Refined) -> None:
+        level, divided = result.level, result.yours
         spread = np.repeat(level.noisy / 4, 4)
-        made = np.where(np.repeat(divided, 4), found.asked.noisy[level.number + 1], spread)
+        released = np.where(np.repeat(divided, 4), result.asked.noisy[level.number + 1], spread)
         cols, rows = separate(np.flatnonzero(divided))
-        col, row = separate(np.array([found.example]))
+        col, row = separate(np.array([result.example]))
         side = 2**level.number
         number, cells = int(divided.sum()), len(divided)
         spoken = (
-            f"{_TITLES[0]}: of {found.asked.people:,} people in {4 * cells:,} quarters",
+            f"{_TITLES[0]}: of {result.asked.people:,} people in {4 * cells:,} quarters",
             f"What is released: {number:,} of {cells:,} cells are divided",
         )
         self.pair.show(
             as_map(level.quarters.ravel()).astype(np.float64),
-            as_map(made).astype(np.float64),
+            as_map(released).astype(np.float64),
             np.column_stack([rows, cols]),
             side,
             (float(col[0] + 0.5) / side, float(row[0] + 0.5) / side),
             spoken,
         )
 
-    def _show_charts(self, found: Refined) -> None:
-        asked, h = found.asked, found.settings.unevenness
-        at = np.arange(1, asked.depth + 1)
+    def _show_charts(self, result: Refined) -> None:
+        answers, h = result.asked, result.settings.unevenness
+        at = np.arange(1, answers.depth + 1)
         self.unevenness.show(
-            at, asked.truth, asked.measured[1:], h, f"Unevenness by level. {sentence(found)}"
+            at, answers.truth, answers.measured[1:], h, f"Unevenness by level. {sentence(result)}"
         )
-        known = [asked.level(k) for k in range(min(SHALLOWEST, asked.depth - 1), asked.depth)]
+        levels = [
+            answers.level(k) for k in range(min(SHALLOWEST, answers.depth - 1), answers.depth)
+        ]
         # Weighted by people: in how full a cell they live.
-        held = [by_people(entry.true, (0.25, 0.5, 0.75)) for entry in known]
+        quantiles = [by_people(entry.true, (0.25, 0.5, 0.75)) for entry in levels]
         self.levels.show(
-            [each.number for each in known],
-            np.array(held).T,
-            np.array([threshold(each.forecast, each.sd) for each in known]),
-            np.array([PAPER_K * each.sd for each in known]),
-            f"People of a cell and thresholds by level. {measured_sentence(found)}",
+            [level.number for level in levels],
+            np.array(quantiles).T,
+            np.array([threshold(level.forecast, level.sd) for level in levels]),
+            np.array([PAPER_K * level.sd for level in levels]),
+            f"People of a cell and thresholds by level. {measured_sentence(result)}",
         )

@@ -42,8 +42,8 @@ class Refined:
 def look(data: CityData, settings: Any, example: int, seed: int) -> Refined:
     """Ask about all levels, and divide the cells of one by several rules."""
     key = data.matrix.key, settings.people, settings.epsilon, seed
-    asked = _ASKED.get(key, lambda: ask(data.matrix, settings.people, settings.epsilon, seed))
-    level = asked.level(settings.level)
+    answers = _ASKED.get(key, lambda: ask(data.matrix, settings.people, settings.epsilon, seed))
+    level = answers.level(settings.level)
     nothing = np.zeros(len(level.true), dtype=np.bool_)
     rules = {
         "your H": level.by_h(settings.unevenness),
@@ -53,4 +53,4 @@ def look(data: CityData, settings: Any, example: int, seed: int) -> Refined:
         "all": ~nothing,
         "those that gain": level.best(),
     }
-    return Refined(data, settings, asked, level, rules, level.example(example))
+    return Refined(data, settings, answers, level, rules, level.example(example))

@@ -21,10 +21,10 @@ _ABOUT = {
 }
 
 
-def sentence(found: Refined) -> str:
+def sentence(result: Refined) -> str:
     """What the chosen H divides, and what that does to errors, in words."""
-    level, h = found.level, found.settings.unevenness
-    divided = found.yours
+    level, h = result.level, result.settings.unevenness
+    divided = result.yours
     side = 2**level.number
     return words("learn")["Divided by your H"].format(
         h=f"{h:g}",
@@ -37,10 +37,10 @@ def sentence(found: Refined) -> str:
     )
 
 
-def measured_sentence(found: Refined) -> str:
+def measured_sentence(result: Refined) -> str:
     """What the sums themselves say of H, in words."""
-    level = found.level
-    rules = found.rules
+    level = result.level
+    rules = result.rules
     return words("learn")["Divided by the measured H"].format(
         h=number(level.forecast, 2),
         times=f"{in_sds(level.forecast):.1f}",
@@ -51,29 +51,29 @@ def measured_sentence(found: Refined) -> str:
     )
 
 
-def cell_sentence(found: Refined) -> str:
+def cell_sentence(result: Refined) -> str:
     """The ringed cell: its people, its own h, and whether dividing it helps, in words."""
-    level, at = found.level, found.example
-    people, own = float(level.true[at]), float(level.own[at])
+    level, at = result.level, result.example
+    people, own_h = float(level.true[at]), float(level.own[at])
     fullest = float(level.quarters[at].max()) / max(people, 1e-9)
     whole, divided = (float(np.sqrt(part[at])) for part in (level.if_whole, level.if_divided))
     return words("learn")["One cell"].format(
         people=number(people),
         fullest=f"{100 * fullest:.0f}",
-        h=number(own, 2),
+        h=number(own_h, 2),
         spread=number(whole),
         noise=number(divided),
         verdict="dividing it helps" if divided < whole else "dividing it would only add noise",
-        done="is divided" if found.yours[at] else "is left whole",
+        done="is divided" if result.yours[at] else "is left whole",
     )
 
 
-def figures(found: Refined) -> str:
+def figures(result: Refined) -> str:
     """Noise, H and thresholds, as a strip."""
-    level, h = found.level, found.settings.unevenness
+    level, h = result.level, result.settings.unevenness
     return figures_strip(
         [
-            ("People asked", f"{found.asked.people:,}"),
+            ("People asked", f"{result.asked.people:,}"),
             ("Noise σ of a sum", number(level.sd)),
             ("Your H divides from", f"{number(threshold(h, level.sd))} people"),
             ("H measured", number(level.forecast, 2)),
@@ -83,11 +83,11 @@ def figures(found: Refined) -> str:
     )
 
 
-def rules(found: Refined) -> str:
+def rules(result: Refined) -> str:
     """What each rule divides and errs by, as a table; the smallest error of a private one leads."""
-    level = found.level
+    level = result.level
     best = level.best()
-    errors = {name: level.error(chosen) for name, chosen in found.rules.items()}
+    errors = {name: level.error(chosen) for name, chosen in result.rules.items()}
     least = min(error for name, error in errors.items() if name != "those that gain")
     rows = [
         [
@@ -96,7 +96,7 @@ def rules(found: Refined) -> str:
             Cell(f"{int((chosen & best).sum()):,}"),
             Cell(number(errors[name]), best=errors[name] == least),
         ]
-        for name, chosen in found.rules.items()
+        for name, chosen in result.rules.items()
     ]
     columns = [
         ("rule", "which cells are divided"),

@@ -60,17 +60,17 @@ class Running:
         if self.running:
             part, left = self.job.progress
             done = round(100 * part)
-            said = f"{done} %" if left is None else f"{done} %, about {left:,.0f} s left"
+            text = f"{done} %" if left is None else f"{done} %, about {left:,.0f} s left"
             if self.job.phase == "waiting":
-                said = "Waiting for its turn …"
-            put(self.status, progress(self._name, done, 100, said))
+                text = "Waiting for its turn …"
+            put(self.status, progress(self._name, done, 100, text))
             return
-        said = {
+        text = {
             "cancelled": "Cancelled; nothing was changed.",
             "failed": "Not finished.",
             "finished": "Finished. These are previews, compared with the truth.",
         }.get(self.job.phase, "")
-        put(self.status, f'<p class="quiet" role="status">{said}</p>')
+        put(self.status, f'<p class="quiet" role="status">{text}</p>')
 
 
 def _work(work: Work, run: Run) -> Any:

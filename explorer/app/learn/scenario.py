@@ -20,7 +20,7 @@ class ScenarioLink:
     """
 
     def __init__(self, scenario: Scenario, links: Sequence[Link] = ()) -> None:
-        there = next((each for each in links if each.key == scenario.page), None)
+        there = next((candidate for candidate in links if candidate.key == scenario.page), None)
         page = scenario.page.capitalize() if there is None else there.title
         epsilon = f"{scenario.city}, epsilon {scenario.epsilon:g}"
         text = html.escape(scenario.title or f"{page} with {epsilon}")

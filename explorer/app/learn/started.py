@@ -30,7 +30,7 @@ class StartedExperiment(Experiment):
         self.plot.visible = False
 
     @abstractmethod
-    def show(self, found: Any) -> None:
+    def show(self, result: Any) -> None:
         """Show what the work found."""
 
     @abstractmethod

@@ -60,10 +60,10 @@ class LessonStories:
         self.file = screen_file("Open story", self._opened, self._refused)
         self._holder.objects = [self.controls.view, ui.wrapping(self.file, margin=(4, 10))]
 
-    def _opened(self, found: Scenario | Story) -> None:
-        if isinstance(found, Story):
-            self.controls.take(found)
-        elif found.page == "learn":
-            self._take(found)
+    def _opened(self, opened: Scenario | Story) -> None:
+        if isinstance(opened, Story):
+            self.controls.take(opened)
+        elif opened.page == "learn":
+            self._take(opened)
         else:
-            self._browser.go(way_to(found, self._links))
+            self._browser.go(way_to(opened, self._links))

@@ -69,16 +69,16 @@ class ThresholdExperiment(LiveExperiment):
         else:
             self.settings.put(place=place)
 
-    def show(self, found: Foiled) -> None:
+    def show(self, result: Foiled) -> None:
         """Show the map with its hidden cells, and what subtracting gives away."""
         assert self.where.map is not None
-        self.found = found
-        settings = found.settings
+        self.found = result
+        settings = result.settings
         spoken = (
-            f"Threshold map of {found.data.title}: {found.hidden:,} of {found.counts.size:,} "
+            f"Threshold map of {result.data.title}: {result.hidden:,} of {result.counts.size:,} "
             f"cells are hidden because they hold fewer than {settings.k}"
         )
-        self.where.map.show(_picture(found), spoken, COLOURS)
+        self.where.map.show(_picture(result), spoken, COLOURS)
         put(
             self.where.caption,
             f'<p class="quiet">Striped cells are hidden: fewer than {settings.k} people.</p>',
@@ -87,66 +87,66 @@ class ThresholdExperiment(LiveExperiment):
             self.figures,
             figures_strip(
                 [
-                    ("Cells", f"{found.counts.size:,}"),
-                    ("Hidden", f"{found.hidden:,}"),
-                    ("Given away all the same", f"{found.given_away:,}"),
-                    ("True count of this cell", f"{found.counts[found.cell]:,}"),
+                    ("Cells", f"{result.counts.size:,}"),
+                    ("Hidden", f"{result.hidden:,}"),
+                    ("Given away all the same", f"{result.given_away:,}"),
+                    ("True count of this cell", f"{result.counts[result.cell]:,}"),
                 ]
             ),
         )
-        boxes, sentence, said = _overlap(found) if settings.attack == "overlap" else _days(found)
+        boxes, sentence, table = _overlap(result) if settings.attack == "overlap" else _days(result)
         self.where.further(boxes)
         self.say(sentence)
-        put(self.tables, said)
-        put(self.contrast, _contrast(found) if settings.attack == "overlap" else _promise(found))
+        put(self.tables, table)
+        put(self.contrast, _contrast(result) if settings.attack == "overlap" else _promise(result))
 
 
-def good_place(found: Foiled, settings: Any, number: int) -> tuple[float, float] | None:
+def good_place(result: Foiled, settings: Any, number: int) -> tuple[float, float] | None:
     """The place of a cell worth attacking, another for each number; None if there is none."""
     if settings.attack == "overlap":
-        worth = (found.counts < settings.k) & (found.counts > 0)
+        worth = (result.counts < settings.k) & (result.counts > 0)
     else:
-        worth = found.counts == settings.k
+        worth = result.counts == settings.k
     cells = np.argwhere(worth)
     if not len(cells):
         return None
     row, col = (int(cell) for cell in cells[number * 7919 % len(cells)])
-    x0, y0, x1, y1 = found.of_cell((row, col))
-    return part_of((x0 + x1) / 2, (y0 + y1) / 2, found.data.grid)
+    x0, y0, x1, y1 = result.of_cell((row, col))
+    return part_of((x0 + x1) / 2, (y0 + y1) / 2, result.data.grid)
 
 
-def _picture(found: Foiled) -> NDArray[np.uint8]:
+def _picture(result: Foiled) -> NDArray[np.uint8]:
     """Bytes of the published map, (pixels, pixels): 0 and 1 are stripes, then logarithmic."""
-    rows, cols = found.data.grid.shape
+    rows, cols = result.data.grid.shape
     # As many pixels as the screen has: stripes of blurred pixels would be grey.
     fine = [(np.arange(PIXELS) + 0.5) / PIXELS * side for side in (rows, cols)]
-    at = np.searchsorted(found.row_edges, fine[0], "right") - 1
-    to = np.searchsorted(found.col_edges, fine[1], "right") - 1
-    top = np.log1p(max(float(found.counts.max()), 1.0))
-    level = 2 + 253 * np.log1p(np.nan_to_num(found.shown)) / top
+    at = np.searchsorted(result.row_edges, fine[0], "right") - 1
+    to = np.searchsorted(result.col_edges, fine[1], "right") - 1
+    top = np.log1p(max(float(result.counts.max()), 1.0))
+    level = 2 + 253 * np.log1p(np.nan_to_num(result.shown)) / top
     published = level.astype(np.uint8)[np.ix_(at, to)]
     y, x = np.indices(published.shape)
     stripes = ((x + y) % STRIPE < STRIPE // 3).astype(np.uint8)
-    return np.where(np.isnan(found.shown)[np.ix_(at, to)], stripes, published)
+    return np.where(np.isnan(result.shown)[np.ix_(at, to)], stripes, published)
 
 
-def _overlap(found: Foiled) -> tuple[list[Any], str, str]:
+def _overlap(result: Foiled) -> tuple[list[Any], str, str]:
     """Boxes for the map, sentence, and table of the overlapping boxes."""
-    k, true = found.settings.k, int(found.counts[found.cell])
-    own = (found.of_cell(found.cell), palette.HOVER, False)
-    pair = found.difference
+    k, true = result.settings.k, int(result.counts[result.cell])
+    cell_box = (result.of_cell(result.cell), palette.HOVER, False)
+    pair = result.difference
     if pair is None:
         sentence = (
             "No two strips beside this cell are published, so subtraction does not find it: too "
             "few people live around it. Choose another cell."
         )
-        return [own], sentence, ""
+        return [cell_box], sentence, ""
     boxes = [
-        (found.box(pair.larger), LARGER, False),
-        (found.box(pair.smaller), SMALLER, True),
-        own,
+        (result.box(pair.larger), LARGER, False),
+        (result.box(pair.smaller), SMALLER, True),
+        cell_box,
     ]
-    hidden = np.isnan(found.shown[found.cell])
+    hidden = np.isnan(result.shown[result.cell])
     kind = "hidden" if hidden else "published anyway"
     sentence = (
         f"The cell is {kind}. Two boxes that are both published differ by it alone: "
@@ -172,24 +172,24 @@ def _overlap(found: Foiled) -> tuple[list[Any], str, str]:
     return boxes, sentence, table("What the threshold map says", columns, rows)
 
 
-def _days(found: Foiled) -> tuple[list[Any], str, str]:
+def _days(result: Foiled) -> tuple[list[Any], str, str]:
     """Boxes for the map, sentence, and table of two days."""
-    days = found.days
+    days = result.days
     if days is None:
-        return [(found.of_cell(found.cell), palette.HOVER, False)], found.no_days, ""
+        return [(result.of_cell(result.cell), palette.HOVER, False)], result.no_days, ""
     boxes = [
-        (found.of_cell(days.start), palette.HOVER, False),
-        (found.of_cell(days.end), LARGER, False),
+        (result.of_cell(days.start), palette.HOVER, False),
+        (result.of_cell(days.end), LARGER, False),
     ]
-    k = found.settings.k
+    k = result.settings.k
     text = words("learn")
     if days.hidden is not None:
-        true = int(found.counts[days.start]) - 1
+        true = int(result.counts[days.start]) - 1
         sentence = text["Vanished overnight"].format(hidden=days.hidden, k=k, true=true)
     elif np.isnan(days.before[0]):
         sentence = text["Hidden both days"].format(k=k)
     else:
-        size = f"{found.counts.size:,}"
+        size = f"{result.counts.size:,}"
         sentence = text["Published both days"].format(changed=days.changed, cells=size)
     rows = [
         [Cell(name), Cell(_said(one, k)), Cell(_said(other, k))]
@@ -206,20 +206,20 @@ def _days(found: Foiled) -> tuple[list[Any], str, str]:
     return boxes, sentence, table("Two daily maps", columns, rows)
 
 
-def _contrast(found: Foiled) -> str:
-    larger, smaller, sd = found.private
-    if found.difference is None:
+def _contrast(result: Foiled) -> str:
+    larger, smaller, sd = result.private
+    if result.difference is None:
         return ""
     return (
         '<p class="finding">A private map of the same cells (noise on each, epsilon '
-        f"{found.settings.epsilon:g}) answers the same two boxes with {larger:,.0f} and "
+        f"{result.settings.epsilon:g}) answers the same two boxes with {larger:,.0f} and "
         f"{smaller:,.0f}. Their difference is <b>{larger - smaller:,.0f}</b>, and the noise of one "
         f"cell has a standard deviation of {sd:,.1f}: subtracting takes no noise away.</p>"
     )
 
 
-def _promise(found: Foiled) -> str:
-    epsilon = found.settings.epsilon
+def _promise(result: Foiled) -> str:
+    epsilon = result.settings.epsilon
     return (
         f'<p class="finding">A private map of the second day with epsilon {epsilon:g} cannot tell '
         f"a night with the move from one without by odds of more than e<sup>{2 * epsilon:g}</sup> "

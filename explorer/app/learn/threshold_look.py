@@ -57,8 +57,8 @@ def foil(data: CityData, settings: Any) -> Foiled:
         int(np.searchsorted(col_edges, col, "right")) - 1,
     )
     ask = thresholds.service(counts, settings.k)
-    shown = thresholds.published(ask, counts.shape)
-    gone = np.isnan(shown)
+    published = thresholds.published(ask, counts.shape)
+    gone = np.isnan(published)
     away = np.isfinite(thresholds.differences(ask, counts.shape))
     difference = thresholds.difference(ask, counts.shape, cell)
     days, no_days = None, ""
@@ -72,7 +72,7 @@ def foil(data: CityData, settings: Any) -> Foiled:
         counts,
         row_edges,
         col_edges,
-        shown,
+        published,
         cell,
         int(gone.sum()),
         int((gone & away).sum()),
@@ -84,11 +84,13 @@ def foil(data: CityData, settings: Any) -> Foiled:
 
 
 def _private(
-    counts: NDArray[np.int64], epsilon: float, cell: tuple[int, int], found: Difference | None
+    counts: NDArray[np.int64], epsilon: float, cell: tuple[int, int], difference: Difference | None
 ) -> tuple[float, float, float]:
     """Answers of a private map to the larger and the smaller box, and the noise of one cell."""
     release = Identity(epsilon=epsilon).release(FrequencyMatrix.from_array(counts), rng=1)
-    own = np.add([cell, cell], [[0], [1]])
-    larger, smaller = (own, own) if found is None else (found.larger, found.smaller)
-    answers = release.answer(release.grid.from_cells([larger, smaller, own]))
+    cell_box = np.add([cell, cell], [[0], [1]])
+    larger, smaller = (
+        (cell_box, cell_box) if difference is None else (difference.larger, difference.smaller)
+    )
+    answers = release.answer(release.grid.from_cells([larger, smaller, cell_box]))
     return float(answers.value[0]), float(answers.value[1]), float(answers.sd[2])

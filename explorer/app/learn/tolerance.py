@@ -95,10 +95,10 @@ class ToleranceExperiment(StartedExperiment):
             f"off by at most {allowed:,.1f}."
         )
 
-    def show(self, found: Found) -> None:
+    def show(self, result: Found) -> None:
         """Show the smallest epsilon and every one that was tried."""
-        tolerance = found.tolerance
-        spoken = sentence(found)
+        tolerance = result.tolerance
+        spoken = sentence(result)
         steps = tolerance.steps
         points = tuple(
             np.array([getattr(step, name) for step in steps])
@@ -122,9 +122,9 @@ class ToleranceExperiment(StartedExperiment):
         self.result(spoken, figures, details("Numbers of the chart", _table(tolerance)))
 
 
-def sentence(found: Found) -> str:
+def sentence(result: Found) -> str:
     """What the search found, with its uncertainty, in words."""
-    tolerance, settings = found.tolerance, found.settings
+    tolerance, settings = result.tolerance, result.settings
     title = mechanism(settings.mechanism).title
     goal = f"within {settings.percent:g} %, 95 times in 100"
     last = tolerance.steps[-1]

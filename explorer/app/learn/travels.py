@@ -19,16 +19,16 @@ def journeys_of(city: str) -> Journeys:
 
 def counts_of(city: str, places: int, cells: int) -> TripMatrix:
     """Those trips counted on as many cells to a side, in as many places as they have."""
-    found = journeys_of(city)
-    places = min(places, found.most)
-    return _COUNTS.get((city, places, cells), lambda: found.on(places, cells))
+    journeys = journeys_of(city)
+    places = min(places, journeys.most)
+    return _COUNTS.get((city, places, cells), lambda: journeys.on(places, cells))
 
 
-def notes_of(found: Journeys, places: int) -> str:
+def notes_of(journeys: Journeys, places: int) -> str:
     """What is not as it was asked for, as HTML; empty if all is."""
     text = words("learn")
-    parts = [text["Trips of another city"]] if found.stand_in else []
-    if places > found.most:
+    parts = [text["Trips of another city"]] if journeys.stand_in else []
+    if places > journeys.most:
         parts.append(text["No stop"])
     return f'<p class="quiet">{" ".join(parts)}</p>' if parts else ""
 

@@ -97,22 +97,22 @@ class TrustExperiment(ExamplesExperiment):
             ],
         )
 
-    def show(self, found: Trusted) -> None:
+    def show(self, result: Trusted) -> None:
         """Show the vectors unless the shard was refused, the loss, and who knows what."""
-        shared = found.shared
-        said, cost = sentence(found), loss_sentence(found)
-        self.say(said)
-        put(self.figures, figures(found))
+        shared = result.shared
+        text, cost = sentence(result), loss_sentence(result)
+        self.say(text)
+        put(self.figures, figures(result))
         put(self.loss, f'<p class="finding">{cost}</p>')
-        put(self.unmasked, f"<p>{unmasked_sentence(found)}</p>")
-        put(self.cut, f'<p class="finding">{cut_sentence(found)}</p>')
-        put(self.cuts, cuts(found))
-        put(self.who, trusted(found))
-        seen, total = shared.seen, shared.total
-        self._strips.visible = seen is not None
-        put(self.twin, details("Numbers of the charts", vectors(found)) if seen else "")
-        if seen is not None and total is not None:
-            values = seen.vector, seen.share, seen.masked, seen.masked_sum, total
+        put(self.unmasked, f"<p>{unmasked_sentence(result)}</p>")
+        put(self.cut, f'<p class="finding">{cut_sentence(result)}</p>')
+        put(self.cuts, cuts(result))
+        put(self.who, trusted(result))
+        view, total = shared.seen, shared.total
+        self._strips.visible = view is not None
+        put(self.twin, details("Numbers of the charts", vectors(result)) if view else "")
+        if view is not None and total is not None:
+            values = view.vector, view.share, view.masked, view.masked_sum, total
             for chart, title, value in zip(self.vectors, VECTORS, values, strict=True):
                 truth = shared.exact if value is total else None
                 chart.show(value, f"{title} From {value.min():,} to {value.max():,}.", truth)

@@ -14,9 +14,9 @@ from explorer.views.markup import figures_strip
 from explorer.views.tables import Cell, number, table
 
 
-def sentence(found: Trusted) -> str:
+def sentence(result: Trusted) -> str:
     """What the server sees of her and of all, in words."""
-    shared = found.shared
+    shared = result.shared
     plan = shared.plan
     if shared.seen is None:
         return words("learn")["A shard is refused"].format(
@@ -33,9 +33,9 @@ def sentence(found: Trusted) -> str:
     )
 
 
-def loss_sentence(found: Trusted) -> str:
+def loss_sentence(result: Trusted) -> str:
     """What the sum costs with those who are left, in words."""
-    shared = found.shared
+    shared = result.shared
     floor = calibration.floor_of_fewer(max(shared.part, 1e-12))
     verdict = f"the sum costs epsilon {shared.epsilon:g}, as agreed"
     if shared.part < 1:
@@ -49,9 +49,9 @@ def loss_sentence(found: Trusted) -> str:
     )
 
 
-def unmasked_sentence(found: Trusted) -> str:
+def unmasked_sentence(result: Trusted) -> str:
     """How likely corrupt people can take her mask away, in words."""
-    shared = found.shared
+    shared = result.shared
     return words("learn")["Corrupt neighbours"].format(
         degree=shared.plan.degree,
         threshold=shared.plan.threshold,
@@ -60,9 +60,9 @@ def unmasked_sentence(found: Trusted) -> str:
     )
 
 
-def cut_sentence(found: Trusted) -> str:
+def cut_sentence(result: Trusted) -> str:
     """One large shard next to many small ones, in words."""
-    small, large = found.cuts[0], found.cuts[-1]
+    small, large = result.cuts[0], result.cuts[-1]
     return words("learn")["One large shard"].format(
         many=f"{MANY:,}",
         shards=f"{small.shards:,}",
@@ -95,9 +95,9 @@ def chance(part: float) -> str:
     return "below 1 in a million" if part < 1e-6 else f"{number(100 * part, 2)} in 100"
 
 
-def figures(found: Trusted) -> str:
+def figures(result: Trusted) -> str:
     """People and noise of this shard, as a strip."""
-    shared = found.shared
+    shared = result.shared
     plan = shared.plan
     return figures_strip(
         [
@@ -113,15 +113,15 @@ def figures(found: Trusted) -> str:
     )
 
 
-def vectors(found: Trusted) -> str:
+def vectors(result: Trusted) -> str:
     """The five vectors cell by cell, as a table; there has to be a sum."""
-    shared = found.shared
-    seen, total = shared.seen, shared.total
-    assert seen is not None
+    shared = result.shared
+    view, total = shared.seen, shared.total
+    assert view is not None
     assert total is not None
     rows = [
         [Cell(f"{i + 1}"), *(Cell(f"{part[i]:,}".replace("-", "−")) for part in parts)]
-        for parts in [(seen.vector, seen.share, seen.masked, seen.masked_sum, total, shared.exact)]
+        for parts in [(view.vector, view.share, view.masked, view.masked_sum, total, shared.exact)]
         for i in range(len(total))
     ]
     columns = [
@@ -136,7 +136,7 @@ def vectors(found: Trusted) -> str:
     return table("What becomes of a vector", columns, rows)
 
 
-def cuts(found: Trusted) -> str:
+def cuts(result: Trusted) -> str:
     """People in shards of several sizes, as a table."""
     rows = [
         [
@@ -147,7 +147,7 @@ def cuts(found: Trusted) -> str:
             Cell(f"{cut.plan.bits}"),
             Cell(f"{cut.plan.bytes_up:,}"),
         ]
-        for cut in found.cuts
+        for cut in result.cuts
     ]
     columns = [
         ("people a shard", "at most"),
@@ -160,9 +160,9 @@ def cuts(found: Trusted) -> str:
     return table(f"{MANY:,} people in shards of several sizes", columns, rows)
 
 
-def trusted(found: Trusted) -> str:
+def trusted(result: Trusted) -> str:
     """Who sees what and is trusted with what, as a list."""
-    plan = found.shared.plan
+    plan = result.shared.plan
     agreed = round(CORRUPT * plan.asked)
     rows = [
         ("She herself", "her place, her share, her masks", "drawing her share as agreed"),

@@ -29,24 +29,24 @@ class AlgorithmsPanel(ComparingPanel):
         """The mechanism as its release says it."""
         return chosen(screen)
 
-    def sentence(self, found: Comparison) -> str:
+    def sentence(self, comparison: Comparison) -> str:
         """Which is best, and by how much."""
-        return sentence(found)
+        return sentence(comparison)
 
-    def table(self, found: Comparison) -> str:
+    def table(self, comparison: Comparison) -> str:
         """Errors and bytes, a row for each."""
-        return algorithms_table(found)
+        return algorithms_table(comparison)
 
 
-def sentence(found: Comparison) -> str:
+def sentence(comparison: Comparison) -> str:
     """Which private one is best, and what Algorithm 2 as printed is next to it."""
-    rows = [row for row in found.rows if math.isfinite(row.mse) and row.key != "sampling"]
+    rows = [row for row in comparison.rows if math.isfinite(row.mse) and row.key != "sampling"]
     if not rows:
         return "None of them could be drawn with these settings."
-    best, made = rows[0], found.order.chosen
+    best, mechanism = rows[0], comparison.order.chosen
     text = (
-        f"{found.order.data.title}, epsilon {made.epsilon:.4g}: “{best.title}” has the least "
-        f"squared error, and one person sends {size(best.sent)} for it"
+        f"{comparison.order.data.title}, epsilon {mechanism.epsilon:.4g}: “{best.title}” has the "
+        f"least squared error, and one person sends {size(best.sent)} for it"
     )
     printed = next((row for row in rows if row.key == "paper"), None)
     if printed is not None and printed is not best and best.mse > 0:
@@ -54,9 +54,9 @@ def sentence(found: Comparison) -> str:
     return f"{text}."
 
 
-def algorithms_table(found: Comparison) -> str:
+def algorithms_table(comparison: Comparison) -> str:
     """A row for each algorithm, from the best to the worst."""
-    rows = found.rows
+    rows = comparison.rows
     private = [row for row in rows if row.key != "sampling" and math.isfinite(row.mse)]
     least = min((row.mse for row in private), default=math.nan)
     cells = []

@@ -74,9 +74,9 @@ class Comparison:
 def compare(order: Order, run: Run) -> Comparison:
     """Draw previews of every algorithm with the settings of the screen. In a thread."""
     rows = []
-    known = list(dict.fromkeys([order.chosen.algorithm, *ALGORITHMS]))
-    for done, key in enumerate(known):
-        rows.append(_row(key, order, run, done / len(known), 1 / len(known)))
+    keys = list(dict.fromkeys([order.chosen.algorithm, *ALGORITHMS]))
+    for done, key in enumerate(keys):
+        rows.append(_row(key, order, run, done / len(keys), 1 / len(keys)))
     rows.sort(key=lambda row: row.rank)
     return Comparison(order, tuple(rows))
 
@@ -84,7 +84,7 @@ def compare(order: Order, run: Run) -> Comparison:
 def _row(key: str, order: Order, run: Run, before: float, whole: float) -> Row:
     """One algorithm; of all work, ``before`` is done and ``whole`` is its own."""
     # A level that was chosen for one baseline is none of the others' finest cells.
-    made: Federated = order.chosen.with_(algorithm=key, mode="summed", level=None)
+    mechanism: Federated = order.chosen.with_(algorithm=key, mode="summed", level=None)
     people, counts = people_of(order.data), order.data.matrix.counts
     results: list[tuple[float, float]] = []
     release: DistributedRelease | None = None
@@ -92,7 +92,7 @@ def _row(key: str, order: Order, run: Run, before: float, whole: float) -> Row:
         tell = telling(run, before + whole * again / RUNS, whole / RUNS)
         tell(0.0)
         try:
-            release = made.release(people, seed_of(again), tell)
+            release = mechanism.release(people, seed_of(again), tell)
         except InputError as error:
             return Row(key, said=str(error))
         results.append(errors(release, counts))

@@ -52,25 +52,25 @@ class FailingPanel(ReleasePanel[Figures]):
         )
         self.view[0].styles = {**self.view[0].styles, "align-items": "flex-start"}
 
-    def _show(self, found: Figures) -> None:
-        self.found = found
-        lost = found.dropouts
-        said = about_dropouts(lost)
-        put(self._about_loss, f'<p class="summary" role="status">{html.escape(said)}</p>')
-        self.loss.show(lost.dropped, lost.cost, lost.floor, lost.refused, said)
+    def _show(self, figures: Figures) -> None:
+        self.found = figures
+        lost = figures.dropouts
+        text = about_dropouts(lost)
+        put(self._about_loss, f'<p class="summary" role="status">{html.escape(text)}</p>')
+        self.loss.show(lost.dropped, lost.cost, lost.floor, lost.refused, text)
         put(self._costs, costs_table(lost))
-        said = about_bytes(found)
-        put(self._about_bytes, f'<p class="summary" role="status">{html.escape(said)}</p>')
-        self.bytes.show(found.cells, found.sent, float(found.protocol), found.rounds, said)
-        put(self._sent, sent_table(found))
-        said = html.escape(about_shards(found))
-        put(self._shards, f'<p class="summary">{said}</p>{shards_table(found)}')
+        text = about_bytes(figures)
+        put(self._about_bytes, f'<p class="summary" role="status">{html.escape(text)}</p>')
+        self.bytes.show(figures.cells, figures.sent, float(figures.protocol), figures.rounds, text)
+        put(self._sent, sent_table(figures))
+        text = html.escape(about_shards(figures))
+        put(self._shards, f'<p class="summary">{text}</p>{shards_table(figures)}')
 
 
-def _column(title: str, said: object, entries: object, figure: object, rows: object) -> object:
+def _column(title: str, summary: object, entries: object, figure: object, rows: object) -> object:
     result = pn.Column(
         html_pane(f"<h3>{title}</h3>"),
-        said,
+        summary,
         pane(legend(entries)),  # type: ignore[arg-type]
         chart_pane(figure),
         rows,
@@ -85,9 +85,9 @@ def about_dropouts(lost: Dropouts) -> str:
     """Where a shard is refused, and what its sum would cost otherwise."""
     half = calibration.epsilon_of_fewer(lost.epsilon, 0.5)
     refused = f"A shard of {lost.size:,} people gives no sum if more than {lost.refused:.3g} % "
-    made = f"Its noise is made for {several(lost.honest, 'honest survivor')}: with half of them "
+    basis = f"Its noise is made for {several(lost.honest, 'honest survivor')}: with half of them "
     cost = f"the sum would cost epsilon {half:.2g} in place of {lost.epsilon:.3g}. "
-    return f"{refused}drop out. {made}{cost}{words('federated')['Floor']}"
+    return f"{refused}drop out. {basis}{cost}{words('federated')['Floor']}"
 
 
 def costs_table(lost: Dropouts) -> str:
@@ -116,15 +116,16 @@ def costs_table(lost: Dropouts) -> str:
     return table("What a sum costs when people are missing.", columns, rows)
 
 
-def about_bytes(found: Figures) -> str:
+def about_bytes(figures: Figures) -> str:
     """What a person sends apart from her numbers, and when those outweigh it."""
     return (
-        f"Keys, boxes and shares take {size(found.protocol)} of a person whatever she is asked; "
-        f"with {found.bits} bits a number, her vector outweighs them above {found.even:,} numbers."
+        f"Keys, boxes and shares take {size(figures.protocol)} of a person whatever she is asked; "
+        f"with {figures.bits} bits a number, her vector outweighs them above {figures.even:,} "
+        "numbers."
     )
 
 
-def sent_table(found: Figures) -> str:
+def sent_table(figures: Figures) -> str:
     """The release's own rounds: protocol and vector."""
     columns = [
         ("numbers", "in a vector, by rounds of this release"),
@@ -133,7 +134,7 @@ def sent_table(found: Figures) -> str:
         ("in all", ""),
     ]
     rows = []
-    for cells, total, vector in zip(*found.rounds, found.vectors, strict=True):
+    for cells, total, vector in zip(*figures.rounds, figures.vectors, strict=True):
         rows.append(
             [
                 Cell(f"{cells:,.0f}"),
@@ -145,10 +146,10 @@ def sent_table(found: Figures) -> str:
     return table("What one person sends in each round.", columns, rows)
 
 
-def about_shards(found: Figures) -> str:
+def about_shards(figures: Figures) -> str:
     """What one large shard has over many small ones; nothing where there is one size."""
-    many, one = found.sizes[0], found.sizes[-1]
-    if len(found.sizes) < 2:
+    many, one = figures.sizes[0], figures.sizes[-1]
+    if len(figures.sizes) < 2:
         return ""
     return (
         f"In {several(many.shards, 'shard')} of {many.size:,} people the noise of a sum is "
@@ -158,7 +159,7 @@ def about_shards(found: Figures) -> str:
     )
 
 
-def shards_table(found: Figures) -> str:
+def shards_table(figures: Figures) -> str:
     """The same people in shards of several sizes."""
     columns = [
         ("people in a shard", "at most"),
@@ -169,16 +170,16 @@ def shards_table(found: Figures) -> str:
     ]
     rows = [
         [
-            Cell(f"{each.size:,}"),
-            Cell(f"{each.shards:,}"),
-            Cell(f"±{number(each.noise)}"),
-            Cell(str(each.neighbours)),
-            Cell(size(each.protocol)),
+            Cell(f"{row.size:,}"),
+            Cell(f"{row.shards:,}"),
+            Cell(f"±{number(row.noise)}"),
+            Cell(str(row.neighbours)),
+            Cell(size(row.protocol)),
         ]
-        for each in found.sizes
+        for row in figures.sizes
     ]
     return table(
-        f"All {found.people:,} people in one round at epsilon {found.dropouts.epsilon:.3g}.",
+        f"All {figures.people:,} people in one round at epsilon {figures.dropouts.epsilon:.3g}.",
         columns,
         rows,
     )

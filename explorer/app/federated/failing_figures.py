@@ -95,17 +95,17 @@ class Figures:
 
 def find_figures(screen: Screen) -> Figures:
     """The figures of the release on screen; every one of them is public."""
-    release, made = released(screen), chosen(screen)
+    release, mechanism = released(screen), chosen(screen)
     rows = [row for row in release.heard if row.bits]
     people = round(release.facts["asked"])
-    size = min(made.shard, people)
-    degree, _ = calibration.neighbours(size, made.dropped, made.corrupt)
+    size = min(mechanism.shard, people)
+    degree, _ = calibration.neighbours(size, mechanism.dropped, mechanism.corrupt)
     protocol = calibration.bytes_up(0, 1, degree)
     bits = rows[-1].bits if rows else 16
     sent = np.array([float(calibration.bytes_up(int(v), bits, degree)) for v in CELLS])
     return Figures(
         screen=screen,
-        dropouts=dropouts(size, made.dropped, made.corrupt, made.epsilon),
+        dropouts=dropouts(size, mechanism.dropped, mechanism.corrupt, mechanism.epsilon),
         bits=bits,
         protocol=protocol,
         cells=CELLS,
@@ -116,9 +116,9 @@ def find_figures(screen: Screen) -> Figures:
         ),
         vectors=np.array([float(-(-row.cells * row.bits // 8)) for row in rows]),
         sizes=tuple(
-            _size(n, people, made.dropped, made.corrupt, made.epsilon)
+            _size(n, people, mechanism.dropped, mechanism.corrupt, mechanism.epsilon)
             for n in sorted({min(n, people) for n in SIZES})
-            if calibration.fewest(n, made.dropped) - math.ceil(made.corrupt * n) >= 1
+            if calibration.fewest(n, mechanism.dropped) - math.ceil(mechanism.corrupt * n) >= 1
         ),
         people=people,
     )

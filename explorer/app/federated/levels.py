@@ -84,23 +84,23 @@ def judge(job: LevelsJob) -> Judged:
         Where an algorithm refines nothing, or there was one round only.
     """
     release = released(job.screen)
-    rounds = [each for each in release.heard if isinstance(each, Heard)]
+    rounds = [entry for entry in release.heard if isinstance(entry, Heard)]
     if not refines(release):
         raise InputError("This algorithm divides nothing by a threshold: choose people or paper.")
     if len(rounds) < 2:
         raise InputError("There was one round only, so nothing was divided: ask more people.")
     last = len(rounds)
     number = min(job.number, last - 1) if job.number else last - 1
-    heard = rounds[number - 1]
+    received = rounds[number - 1]
     sd, scale, several = _next(release, number)
-    made = chosen(job.screen)
-    if made.algorithm != "paper":
-        levels = _levels(heard, sd, scale)
-        return Judged(job.screen, number, last, heard.noise, sd / scale, False, False, levels)
-    fixed = made.threshold is not None
-    threshold, noise = threshold_of(heard.noise, sd, several, **made.options())
-    levels = _levels(heard, sd, scale, (threshold, threshold / noise))
-    return Judged(job.screen, number, last, heard.noise, noise, True, fixed, levels)
+    mechanism = chosen(job.screen)
+    if mechanism.algorithm != "paper":
+        levels = _levels(received, sd, scale)
+        return Judged(job.screen, number, last, received.noise, sd / scale, False, False, levels)
+    fixed = mechanism.threshold is not None
+    threshold, noise = threshold_of(received.noise, sd, several, **mechanism.options())
+    levels = _levels(received, sd, scale, (threshold, threshold / noise))
+    return Judged(job.screen, number, last, received.noise, noise, True, fixed, levels)
 
 
 def _next(release: DistributedRelease, number: int) -> tuple[float, float, float]:
@@ -112,8 +112,8 @@ def _next(release: DistributedRelease, number: int) -> tuple[float, float, float
     """
     rounds = release.heard
     parameters = release.parameters
-    asked = int(release.facts["asked"])
-    size = min(parameters["shard"], asked)
+    people = int(release.facts["asked"])
+    size = min(parameters["shard"], people)
     spread = calibration.honest(size, parameters["dropped"], parameters["corrupt"]) / size
     if release.paying == ONCE:
         left = sum(row.people for row in rounds[number:])
@@ -124,32 +124,32 @@ def _next(release: DistributedRelease, number: int) -> tuple[float, float, float
             several,
         )
     remaining = sum(row.epsilon for row in rounds[number:])
-    several = math.sqrt(calibration.shards(asked, parameters["shard"]) / spread)
+    several = math.sqrt(calibration.shards(people, parameters["shard"]) / spread)
     return calibration.sigma(remaining) * several, 1.0, several
 
 
 def _levels(
-    heard: Heard, sd: float, scale: float, printed: tuple[float, float] | None = None
+    received: Heard, sd: float, scale: float, printed: tuple[float, float] | None = None
 ) -> tuple[Level, ...]:
     """Every level that has open cells.
 
     A cell with sum y is divided if f = y scale has 4 H f^2 > 15 sd^2 + 3 f, and y > 2 noise; or
     above the printed threshold, given with its factor.
     """
-    level = heard.tree.level[heard.tree.open]
-    measured = unevenness(heard.tree, heard.sums, heard.noise)
+    level = received.tree.level[received.tree.open]
+    measured = unevenness(received.tree, received.sums, received.noise)
     ahead = expected(measured)
-    split = np.bincount(level_of(heard.split), minlength=heard.tree.depth + 1)
+    split = np.bincount(level_of(received.split), minlength=received.tree.depth + 1)
     results = []
     for number in np.unique(level).tolist():
-        sums = heard.sums[level == number]
+        sums = received.sums[level == number]
         h = float(ahead[number])
         if printed is not None:
             threshold, factor = printed
         else:
             factor = math.sqrt(15 / (4 * h))
             f = (3 + math.sqrt(9 + 240 * h * sd**2)) / (8 * h)
-            threshold = max(f / scale, 2 * heard.noise)
+            threshold = max(f / scale, 2 * received.noise)
         results.append(
             Level(
                 number=number,

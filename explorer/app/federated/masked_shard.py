@@ -50,19 +50,19 @@ def masked_shard(screen: Screen) -> MaskedShard:
     InputError
         Where a shard so small cannot be, or so few answered that nothing was unmasked.
     """
-    made, people = chosen(screen), people_of(screen.data)
+    mechanism, people = chosen(screen), people_of(screen.data)
     number = min(PEOPLE, len(people))
     if number < 2:
         raise InputError("One person alone is no sum: choose a city with more people.")
-    protocol = Protocol(number, made.dropped, made.corrupt, made.bits)
+    protocol = Protocol(number, mechanism.dropped, mechanism.corrupt, mechanism.bits)
     seed = screen.key[2]
     asking = Asking(
-        people, protocol, to_units(made.epsilon), 1 if seed is None else seed, "masked", number
+        people, protocol, to_units(mechanism.epsilon), 1 if seed is None else seed, "masked", number
     )
-    tree = KeyTree.even(min(made.depth, people.depth), START)
+    tree = KeyTree.even(min(mechanism.depth, people.depth), START)
     starts = tree.runs[0] << 2 * (people.depth - tree.depth)
     sums = asking.ask(
-        Question(starts, tree.run_index, tree.v, people.depth), number, to_units(made.epsilon)
+        Question(starts, tree.run_index, tree.v, people.depth), number, to_units(mechanism.epsilon)
     )
     if not asking.seen:
         raise InputError(

@@ -57,22 +57,22 @@ class Frame:
         return refines(released(self.screen))
 
 
-def drowned_in_noise(release: DistributedRelease, heard: Heard) -> NDArray[np.bool_]:
+def drowned_in_noise(release: DistributedRelease, received: Heard) -> NDArray[np.bool_]:
     """Which cells of a round hold fewer people than the noise of its sums, (v,).
 
     What they hold is what the map says, to which all rounds so far have contributed; noise is
     scaled up to all people, as the map is.
     """
-    tree, (rows, cols) = heard.tree, release.grid.shape
-    scale = release.population / max(heard.answered, 1)
+    tree, (rows, cols) = received.tree, release.grid.shape
+    scale = release.population / max(received.answered, 1)
     shift = (max(rows, cols) - 1).bit_length() - tree.depth
     # A cell's people are spread evenly over what it owns: one place of it tells them all.
     _, first = np.unique(tree.run_index, return_index=True)
-    column, row = (each << shift for each in separate(tree.runs[0][first]))
+    column, row = (coordinate << shift for coordinate in separate(tree.runs[0][first]))
     there = (row < rows) & (column < cols)
-    held = heard.sums * scale
-    held[there] = release.density()[row[there], column[there]] * (tree.area[there] << 2 * shift)
-    return np.asarray(held <= heard.noise * scale)
+    people = received.sums * scale
+    people[there] = release.density()[row[there], column[there]] * (tree.area[there] << 2 * shift)
+    return np.asarray(people <= received.noise * scale)
 
 
 def compute_frame(job: FrameJob) -> Frame:
@@ -88,16 +88,16 @@ def compute_frame(job: FrameJob) -> Frame:
     else:
         release = whole.replay(number)
         error = map_error(screen.data.matrix, release, Leaves.of(release))
-    heard = whole.heard[number - 1]
+    received = whole.heard[number - 1]
     marks, drowned = None, 0
     # With one round alone its cells are those of the map, whatever the algorithm.
-    if isinstance(heard, Heard) and (replayed or rounds == 1):
-        below = drowned_in_noise(release, heard)
+    if isinstance(received, Heard) and (replayed or rounds == 1):
+        below = drowned_in_noise(release, received)
         drowned = int(np.count_nonzero(below))
         marks = Marked.of(
-            heard.tree,
-            heard.split,
-            heard.collapsed,
+            received.tree,
+            received.split,
+            received.collapsed,
             below if job.grey else None,
             screen.data.grid,
             screen.view,

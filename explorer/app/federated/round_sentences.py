@@ -23,8 +23,8 @@ def size(number: float) -> str:
     if number < 1_000:
         return f"{number:,.0f} B"
     unit, scale = ("kB", 1e3) if number < 1e6 else ("MB", 1e6)
-    found = number / scale
-    return f"{found:.1f} {unit}" if found < 10 else f"{found:,.0f} {unit}"
+    scaled = number / scale
+    return f"{scaled:.1f} {unit}" if scaled < 10 else f"{scaled:,.0f} {unit}"
 
 
 def several(number: int, one: str, many: str = "") -> str:

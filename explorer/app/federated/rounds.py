@@ -41,12 +41,12 @@ class RoundsPanel(SteppedPanel[Frame]):
         self._state.param.watch(lambda _event: self._chose_grey(), "grey")
         marks = pane(legend(_LEGEND), styles={"flex": "0 1 auto"})
         self._said, self._table = (html_pane(margin=(4, 0)) for _ in range(2))
-        told = [self._said, ui.wrapping(marks, self.grey, gap="4px 24px")]
+        summary = [self._said, ui.wrapping(marks, self.grey, gap="4px 24px")]
         if not parts.phone:
-            self.beside = pn.Column(*told, sizing_mode="stretch_width", margin=0)
+            self.beside = pn.Column(*summary, sizing_mode="stretch_width", margin=0)
         self.view = pn.Column(
             ui.wrapping(*self.buttons.values(), self.pace, self.round, gap="6px 8px"),
-            *(told if parts.phone else []),
+            *(summary if parts.phone else []),
             self._table,
             sizing_mode="stretch_width",
             margin=(4, 0),

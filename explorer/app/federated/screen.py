@@ -73,19 +73,19 @@ def drawn(job: Job, progress: Progress | None) -> DistributedRelease:
     InputError
         See `Federated.release`.
     """
-    made = cast(Federated, job.mechanism)
+    mechanism = cast(Federated, job.mechanism)
     if job.seed is None:
         # What is in the field People was confirmed with the price.
-        declaring = replace(job, mechanism=made.with_(people=made.people))
+        declaring = replace(job, mechanism=mechanism.with_(people=mechanism.people))
         release: DistributedRelease = declaring.release(job.data.matrix, progress)
         return release
     people = people_of(job.data)
 
     def preview() -> DistributedRelease:
-        mode = "summed" if made.bits is None else "ideal"
-        return made.with_(mode=mode).release(people, job.seed, progress)
+        mode = "summed" if mechanism.bits is None else "ideal"
+        return mechanism.with_(mode=mode).release(people, job.seed, progress)
 
-    return _PREVIEWS.get((people.key, repr(made), job.seed), preview)
+    return _PREVIEWS.get((people.key, repr(mechanism), job.seed), preview)
 
 
 class FederatedDrawing(Drawing):

@@ -42,11 +42,11 @@ def key_figures(screen: Screen) -> list[tuple[str, str]]:
     release = released(screen)
     rows = release.heard
     sent = [row.bytes_up for row in rows]
-    each = size(max(sent) if release.paying == ONCE else sum(sent))
+    bytes_sent = size(max(sent) if release.paying == ONCE else sum(sent))
     return [
         ("Rounds", str(len(rows))),
         ("People asked", f"{release.facts['asked']:,.0f}"),
-        ("A person sends, at most", each),
+        ("A person sends, at most", bytes_sent),
         ("Median box error", percent(median_error(screen.answers))),
         ("Cell errors (L1/N)", "–" if np.isnan(screen.error) else f"{screen.error:.2f}"),
     ]

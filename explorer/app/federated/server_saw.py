@@ -35,11 +35,11 @@ class ServerSawPanel(ReleasePanel[MaskedShard]):
             margin=(4, 0),
         )
 
-    def _show(self, found: MaskedShard) -> None:
-        self.found = found
-        vectors = vectors_of(found)
-        here = int(np.argmax(found.seen.vector))
-        self._fill(sentence(found), strips(vectors, here), numbers(vectors))
+    def _show(self, shard: MaskedShard) -> None:
+        self.found = shard
+        vectors = vectors_of(shard)
+        here = int(np.argmax(shard.seen.vector))
+        self._fill(sentence(shard), strips(vectors, here), numbers(vectors))
 
     def _failed(self, sentence: str) -> None:
         """There is no such shard: no other one may be in its place."""
@@ -47,19 +47,19 @@ class ServerSawPanel(ReleasePanel[MaskedShard]):
         self.found = None
         self._fill(f"{sentence} {words('federated')['No shard']}", "", "")
 
-    def _fill(self, said: str, rows: str, table: str) -> None:
-        put(self._said, f'<p class="summary" role="status">{html.escape(said)}</p>')
+    def _fill(self, text: str, rows: str, table: str) -> None:
+        put(self._said, f'<p class="summary" role="status">{html.escape(text)}</p>')
         put(self._strips, rows)
         put(self._numbers, table)
 
 
-def sentence(found: MaskedShard) -> str:
+def sentence(shard: MaskedShard) -> str:
     """How many answered, and what the server can tell of one of them."""
-    sums, seen = found.sums, found.seen
+    sums, view = shard.sums, shard.seen
     missing = sums.asked - sums.answered
     who = (
-        f"A shard of {sums.asked} people of {found.screen.data.title}: {missing} dropped out, "
-        f"{sums.answered} sent {len(seen.vector)} numbers of {sums.bits} bits"
+        f"A shard of {sums.asked} people of {shard.screen.data.title}: {missing} dropped out, "
+        f"{sums.answered} sent {len(view.vector)} numbers of {sums.bits} bits"
         f"{_fit(sums.overflow)}."
     )
     noise = f"±{sums.sd:.2g} people in each number, and no more in a shard of thousands."
@@ -72,20 +72,20 @@ def _fit(overflow: int | None) -> str:
     return f", too few for {several(overflow, 'sum')}, which overflowed"
 
 
-def vectors_of(found: MaskedShard) -> list[Strip]:
+def vectors_of(shard: MaskedShard) -> list[Strip]:
     """The five vectors in the order of their way."""
-    seen, sums = found.seen, found.sums
+    view, sums = shard.seen, shard.sums
     text = words("federated")
     full = float(2**sums.bits)
-    sent, added = (part.astype(np.int64) for part in (seen.masked, seen.masked_sum))
-    largest = float(max(np.abs(found.decoded).max(), 1))
-    own = float(max(np.abs(seen.share).max(), 1))
+    sent, added = (part.astype(np.int64) for part in (view.masked, view.masked_sum))
+    largest = float(max(np.abs(shard.decoded).max(), 1))
+    largest_share = float(max(np.abs(view.share).max(), 1))
     return [
-        Strip("Her vector", text["Her vector"], seen.vector, 1.0),
-        Strip("Her share of the noise", text["Her share"], seen.share, own),
+        Strip("Her vector", text["Her vector"], view.vector, 1.0),
+        Strip("Her share of the noise", text["Her share"], view.share, largest_share),
         Strip("What she sends", text["What she sends"], sent, full),
         Strip("All that was sent, added", text["Sum of what"], added, full),
         Strip(
-            "The sum without masks", f"{text['The sum']} ±{sums.sd:.2g}.", found.decoded, largest
+            "The sum without masks", f"{text['The sum']} ±{sums.sd:.2g}.", shard.decoded, largest
         ),
     ]

@@ -77,7 +77,7 @@ class Held:
     @property
     def best(self) -> Asked:
         """The even grid with the least squared error: who knows it has seen the truth."""
-        return min(self.even, key=lambda each: each.mse)
+        return min(self.even, key=lambda grid_answers: grid_answers.mse)
 
     @property
     def ratio(self) -> float:
@@ -125,24 +125,24 @@ def hold(order: Order, run: Run) -> CityOrSmooth:
     InputError
         Where a person has several records, or no one could be asked.
     """
-    made: Federated = order.chosen.with_(mode="summed")
-    if made.algorithm not in REFINING:
-        made = made.with_(algorithm="people")
+    mechanism: Federated = order.chosen.with_(mode="summed")
+    if mechanism.algorithm not in REFINING:
+        mechanism = mechanism.with_(algorithm="people")
     data: CityData = order.data
 
     def found() -> tuple[Held, Held]:
-        city = _held(data.title, data.matrix, people_of(data), made, run, 0.0)
+        city = _held(data.title, data.matrix, people_of(data), mechanism, run, 0.0)
         counts = smoothed(data.matrix.counts)
         matrix = FrequencyMatrix.from_array(counts, data.grid)
         people = People.of_matrix(matrix)
-        return city, _held("As many people, spread smoothly", matrix, people, made, run, 0.5)
+        return city, _held("As many people, spread smoothly", matrix, people, mechanism, run, 0.5)
 
-    city, smooth = _HELD.get((data.matrix.key, repr(made)), found)
+    city, smooth = _HELD.get((data.matrix.key, repr(mechanism)), found)
     return CityOrSmooth(order, data.grid, city, smooth)
 
 
 def _held(
-    title: str, matrix: FrequencyMatrix, people: People, made: Federated, run: Run, before: float
+    title: str, matrix: FrequencyMatrix, people: People, base: Federated, run: Run, before: float
 ) -> Held:
     """One map; of all work, ``before`` is done and a half is its own."""
     view = Viewport.whole(matrix.grid, PIXELS)
@@ -152,7 +152,7 @@ def _held(
         raise InputError("This map has too few cells to be refined: choose a finer grid.")
 
     def asked(mechanism: Federated, level: int, runs: int) -> Asked:
-        each = []
+        of_runs = []
         release: DistributedRelease | None = None
         share = 0.5 / (len(levels) + 1)
         done = before + share * (level and level - START + 1)
@@ -160,9 +160,9 @@ def _held(
             tell = telling(run, done + share * again / runs, share / runs)
             tell(0.0)
             release = mechanism.release(people, seed_of(again), tell)
-            each.append(errors(release, matrix.counts))
+            of_runs.append(errors(release, matrix.counts))
         assert release is not None
-        mse, l1 = np.mean(each, axis=0)
+        mse, l1 = np.mean(of_runs, axis=0)
         picture = scale.encode(private_map(release, Leaves.of(release), view))
         numbers = max(row.cells for row in release.heard)
         return Asked(level, float(mse), float(l1), numbers, picture)
@@ -170,9 +170,9 @@ def _held(
     return Held(
         title,
         scale.encode(true_map(matrix.counts, matrix.grid, view).shown),
-        asked(made, 0, RUNS),
+        asked(base, 0, RUNS),
         tuple(
-            asked(made.with_(algorithm="flat", depth=level, level=None), level, 1)
+            asked(base.with_(algorithm="flat", depth=level, level=None), level, 1)
             for level in levels
         ),
     )

@@ -59,8 +59,8 @@ class SmoothPanel(ComparingPanel):
 
     def restyle(self) -> None:
         """Other colours have been chosen."""
-        for each in self.maps:
-            each.recolour(palette.PALETTES[self._state.palette])
+        for small_map in self.maps:
+            small_map.recolour(palette.PALETTES[self._state.palette])
 
     def compare(self, order: Order, run: Run) -> CityOrSmooth:
         """Both maps, asked in both ways."""
@@ -70,27 +70,27 @@ class SmoothPanel(ComparingPanel):
         """The mechanism as its release says it."""
         return chosen(screen)
 
-    def sentence(self, found: CityOrSmooth) -> str:
+    def sentence(self, result: CityOrSmooth) -> str:
         """Whether refining pays, with both ratios."""
-        return sentence(found)
+        return sentence(result)
 
-    def table(self, found: CityOrSmooth) -> str:
+    def table(self, result: CityOrSmooth) -> str:
         """A row for each way, map by map."""
-        return ways_table(found)
+        return ways_table(result)
 
-    def _done(self, found: Any) -> None:
-        self._lay_out(found)
-        super()._done(found)
+    def _done(self, result: Any) -> None:
+        self._lay_out(result)
+        super()._done(result)
 
-    def _lay_out(self, found: CityOrSmooth) -> None:
+    def _lay_out(self, result: CityOrSmooth) -> None:
         """Small maps for a grid, built once, and what is on them."""
-        if self._grid != found.grid:
-            self._grid = found.grid
-            self.maps = [SmallMap(found.grid.bounds, "Small map") for _ in range(6)]
+        if self._grid != result.grid:
+            self._grid = result.grid
+            self.maps = [SmallMap(result.grid.bounds, "Small map") for _ in range(6)]
             self._captions = [html_pane(margin=(2, 0, 0, 0)) for _ in self.maps]
             self._titles = [html_pane(margin=(8, 0, 2, 0)) for _ in range(2)]
             self.restyle()
-            cards = [self._card(i, found.grid) for i in range(6)]
+            cards = [self._card(i, result.grid) for i in range(6)]
             self._pictures.objects = [
                 part
                 for row in range(2)
@@ -99,21 +99,21 @@ class SmoothPanel(ComparingPanel):
                     ui.wrapping(*cards[3 * row : 3 * row + 3], gap="8px 12px"),
                 )
             ]
-        for row, held in enumerate((found.city, found.smooth)):
-            put(self._titles[row], f"<h3>{html.escape(held.title)}</h3>")
-            for i, (picture, said) in enumerate(_told(held), 3 * row):
-                put(self._captions[i], f"<p>{said}</p>")
-                self.maps[i].show(picture, f"{held.title}: {said}")
+        for row, people_map in enumerate((result.city, result.smooth)):
+            put(self._titles[row], f"<h3>{html.escape(people_map.title)}</h3>")
+            for i, (picture, caption) in enumerate(_told(people_map), 3 * row):
+                put(self._captions[i], f"<p>{caption}</p>")
+                self.maps[i].show(picture, f"{people_map.title}: {caption}")
 
     def _card(self, i: int, grid: Grid) -> Any:
-        made = pn.pane.Bokeh(
+        plot = pn.pane.Bokeh(
             self.maps[i].figure,
             sizing_mode="scale_width",
             aspect_ratio=grid.width / grid.height,
             margin=0,
         )
         return pn.Column(
-            made,
+            plot,
             self._captions[i],
             styles={"flex": "1 1 90px", "max-width": "240px"},
             sizing_mode="stretch_width",
@@ -121,33 +121,33 @@ class SmoothPanel(ComparingPanel):
         )
 
 
-def _told(held: Held) -> list[tuple[Any, str]]:
+def _told(people_map: Held) -> list[tuple[Any, str]]:
     """The pictures of a map with their words."""
-    best = held.best
+    best = people_map.best
     return [
-        (held.true, _WAYS[0]),
-        (held.refined.picture, f"{_WAYS[1]}: MSE {_mse(held.refined)}"),
+        (people_map.true, _WAYS[0]),
+        (people_map.refined.picture, f"{_WAYS[1]}: MSE {_mse(people_map.refined)}"),
         (best.picture, f"{_WAYS[2]}: MSE {_mse(best)}"),
     ]
 
 
-def _mse(asked: Asked) -> str:
-    return f"{asked.mse * 1e11:.3g}e-11"
+def _mse(answers: Asked) -> str:
+    return f"{answers.mse * 1e11:.3g}e-11"
 
 
-def _cells(asked: Asked) -> str:
-    side = 1 << asked.level
+def _cells(answers: Asked) -> str:
+    side = 1 << answers.level
     return f"{side} × {side}"
 
 
-def sentence(found: CityOrSmooth) -> str:
+def sentence(result: CityOrSmooth) -> str:
     """How an even grid does against rounds, on the city and on the smooth map.
 
     An even grid's level is chosen with the truth at hand, so it is the hardest rival there is.
     """
-    city, smooth = found.city, found.smooth
+    city, smooth = result.city, result.smooth
     return (
-        f"{city.title}, epsilon {found.order.chosen.epsilon:.4g}: the best even grid "
+        f"{city.title}, epsilon {result.order.chosen.epsilon:.4g}: the best even grid "
         f"({_cells(city.best)}) has {city.ratio:.2f} times the squared error of refining by "
         f"rounds. With as many people spread smoothly, the best one ({_cells(smooth.best)}) has "
         f"{smooth.ratio:.2f} times that of rounds. {_verdict(city.ratio, smooth.ratio)}"
@@ -168,7 +168,7 @@ def _wins(ratio: float) -> str:
     return "loses" if ratio < 1 - _ALIKE else "makes no difference"
 
 
-def ways_table(found: CityOrSmooth) -> str:
+def ways_table(result: CityOrSmooth) -> str:
     """Rounds and every even grid, on the city and on the smooth map side by side."""
     columns = [
         ("way", "by rounds, or all cells of an even grid at once"),
@@ -179,15 +179,18 @@ def ways_table(found: CityOrSmooth) -> str:
         ("L1/N, smooth", "as for the city"),
     ]
     pairs = [
-        (found.city.refined, found.smooth.refined),
-        *zip(found.city.even, found.smooth.even, strict=True),
+        (result.city.refined, result.smooth.refined),
+        *zip(result.city.even, result.smooth.even, strict=True),
     ]
     least = [min(pair[k].mse for pair in pairs) for k in range(2)]
     rows = []
     for here, there in pairs:
         title = f"Even grid, {_cells(here)}" if here.level else "Refined by rounds"
         row = [Cell(title), Cell(f"{here.numbers:,}")]
-        for each, best in zip((here, there), least, strict=True):
-            row += [Cell(f"{each.mse * 1e11:.3g}", best=each.mse == best), Cell(f"{each.l1:.2f}")]
+        for answers, best in zip((here, there), least, strict=True):
+            row += [
+                Cell(f"{answers.mse * 1e11:.3g}", best=answers.mse == best),
+                Cell(f"{answers.l1:.2f}"),
+            ]
         rows.append(row)
     return table("The least error of each map in bold; nothing is booked.", columns, rows)

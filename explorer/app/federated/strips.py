@@ -82,7 +82,7 @@ def numbers(vectors: Sequence[Strip]) -> str:
     """All numbers as a table behind a line that opens it."""
     columns = [("cell", ""), *((vector.title, vector.words) for vector in vectors)]
     rows = [
-        [Cell(str(i + 1)), *(Cell(_signed(int(each.values[i]))) for each in vectors)]
+        [Cell(str(i + 1)), *(Cell(_signed(int(strip.values[i]))) for strip in vectors)]
         for i in range(len(vectors[0].values))
     ]
     caption = f"All {len(rows)} numbers of each"

@@ -55,11 +55,11 @@ class ThresholdsPanel(ReleasePanel[Judged]):
     def _question(self, screen: Screen) -> LevelsJob:
         return LevelsJob(screen, self._wanted)
 
-    def _slid(self, wanted: int) -> None:
-        if not self.round.start <= wanted <= self.round.end:
+    def _slid(self, number: int) -> None:
+        if not self.round.start <= number <= self.round.end:
             raise InputError(f"After round: choose from 1 to {self.round.end}.")
-        if self.found is not None and wanted != self.found.number:
-            self._wanted = wanted
+        if self.found is not None and number != self.found.number:
+            self._wanted = number
             self._draw()
 
     def _failed(self, sentence: str) -> None:
@@ -67,47 +67,47 @@ class ThresholdsPanel(ReleasePanel[Judged]):
         self._drawing = False
         self._fill(f'<p class="summary" role="status">{html.escape(sentence)}</p>', "", False)
 
-    def _fill(self, said: str, rows: str, there: bool) -> None:
-        put(self._said, said)
+    def _fill(self, text: str, rows: str, there: bool) -> None:
+        put(self._said, text)
         put(self._table, rows)
         # Not before it is known where the slider is: a browser that still builds a new slider
         # does not hear that it has moved.
-        shown = [self.round, self._said, self._legend, self._chart, self._table]
+        objects = [self.round, self._said, self._legend, self._chart, self._table]
         if there != (len(self.view) > 1):
-            self.view.objects = shown if there else [self._said]
+            self.view.objects = objects if there else [self._said]
 
-    def _show(self, found: Judged) -> None:
-        self.found = found
-        follow(self.round, found.number, found.last - 1)
-        self.round.disabled = found.last < 3
-        spoken = sentence(found)
-        levels = found.levels
+    def _show(self, judged: Judged) -> None:
+        self.found = judged
+        follow(self.round, judged.number, judged.last - 1)
+        self.round.disabled = judged.last < 3
+        spoken = sentence(judged)
+        levels = judged.levels
         self.chart.show(
             [level.number for level in levels],
-            np.array([each.largest for each in levels]),
-            np.array([each.threshold for each in levels]),
-            found.noise,
+            np.array([level.largest for level in levels]),
+            np.array([level.threshold for level in levels]),
+            judged.noise,
             spoken,
         )
         text = f'<p class="summary" role="status">{html.escape(spoken)}</p>'
-        self._fill(text, levels_table(found), True)
+        self._fill(text, levels_table(judged), True)
 
 
-def sentence(found: Judged) -> str:
+def sentence(judged: Judged) -> str:
     """Why some cells are divided and some are not, with this round's own figures."""
-    divided = sum(level.divided for level in found.levels)
-    text = f"After round {found.number}, {several(divided, 'cell was', 'cells were')} divided. "
-    if found.printed:
-        every = found.levels[0]
+    divided = sum(level.divided for level in judged.levels)
+    text = f"After round {judged.number}, {several(divided, 'cell was', 'cells were')} divided. "
+    if judged.printed:
+        every = judged.levels[0]
         limit = f"{number(every.threshold)} people"
-        if found.fixed:
+        if judged.fixed:
             return f"{text}Whatever holds more than {limit} is divided, however large the noise is."
         return (
             f"{text}The paper divides whatever holds more than {_times(every.factor)} the noise of "
             f"what is left ({limit}), however evenly its people are spread."
         )
-    uneven = max(found.levels, key=lambda each: each.unevenness)
-    even = min(found.levels, key=lambda each: each.unevenness)
+    uneven = max(judged.levels, key=lambda level: level.unevenness)
+    even = min(judged.levels, key=lambda level: level.unevenness)
     text += (
         "Dividing pays where people crowd in one quarter of a cell, as along streets, and not "
         "where all quarters are alike, as in parks: there it brings noise and nothing new."
@@ -126,7 +126,7 @@ def _times(factor: float) -> str:
     return "twice" if abs(factor - 2) < 1e-9 else f"{number(factor, 2)} times"
 
 
-def levels_table(found: Judged) -> str:
+def levels_table(judged: Judged) -> str:
     """A row for each level."""
     columns = [
         ("level", "0 is the whole map; each level halves the sides"),
@@ -139,23 +139,23 @@ def levels_table(found: Judged) -> str:
         ("largest", "of the sums"),
         ("divided", "cells after this round"),
     ]
-    rows = [_row(level, found) for level in found.levels]
+    rows = [_row(level, judged) for level in judged.levels]
     caption = (
-        f"Round {found.number} of {found.last}; noise of a sum ±{number(found.noise)} people, of "
-        f"the next ±{number(found.next_noise)}."
+        f"Round {judged.number} of {judged.last}; noise of a sum ±{number(judged.noise)} people, "
+        f"of the next ±{number(judged.next_noise)}."
     )
     return table(caption, columns, rows)
 
 
-def _row(level: Level, found: Judged) -> list[Cell]:
-    grid: Grid = found.screen.data.grid
+def _row(level: Level, judged: Judged) -> list[Cell]:
+    grid: Grid = judged.screen.data.grid
     side = 1 << (max(grid.shape) - 1).bit_length()
     wide = grid.cell_width * side / 2**level.number
     return [
         Cell(str(level.number)),
         Cell(f"{wide:,.0f} m" if grid.unit == "m" else f"{wide:g}"),
         Cell(f"{level.cells:,}"),
-        Cell("–" if found.printed else f"{level.unevenness:.2g}"),
+        Cell("–" if judged.printed else f"{level.unevenness:.2g}"),
         Cell(number(level.factor, 2)),
         Cell(number(level.threshold)),
         Cell(_people(level.median)),

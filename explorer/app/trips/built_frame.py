@@ -109,10 +109,10 @@ def compute_cut(job: CutJob) -> Cut:
     else:
         painted = screen.paint(grown, screen.cell)
     row = screen.look.row
-    asked = None if row is None or row >= len(screen.boxes) else screen.boxes[row : row + 1]
+    question = None if row is None or row >= len(screen.boxes) else screen.boxes[row : row + 1]
     tree, data = release.tree, screen.data
-    here = None if asked is None else answer_trips(grown, data, asked)
-    final = None if asked is None else answer_trips(release, data, asked)
+    here = None if question is None else answer_trips(grown, data, question)
+    final = None if question is None else answer_trips(release, data, question)
     truth = Truth(
         data.every.count(tree.lower[path], tree.upper[path]) / data.every.lattice,
         None if final is None else float(final.true[0]),
@@ -124,7 +124,7 @@ def compute_cut(job: CutJob) -> Cut:
         cuts=cuts,
         nodes=nodes,
         painted=painted,
-        row=job.row if asked is not None else "",
+        row=job.row if question is not None else "",
         answer=None if here is None else float(here.private[0]),
         final=None if final is None else float(final.private[0]),
         truth=truth,

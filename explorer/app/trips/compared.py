@@ -28,48 +28,48 @@ class ComparedPanel(ComparingPanel):
         """That of the release as it was drawn, however its counts are spread."""
         return rebuild(screen.drawn)
 
-    def sentence(self, found: Comparison) -> str:
+    def sentence(self, comparison: Comparison) -> str:
         """Which is best, and by how much."""
-        return sentence(found)
+        return sentence(comparison)
 
-    def table(self, found: Comparison) -> str:
+    def table(self, comparison: Comparison) -> str:
         """Mean relative errors, a row for each."""
-        return table(found)
+        return table(comparison)
 
 
-def sentence(found: Comparison) -> str:
+def sentence(comparison: Comparison) -> str:
     """Which mechanism is best, and how far the one on screen is from it."""
-    rows = [row for row in found.rows if math.isfinite(row.overall)]
+    rows = [row for row in comparison.rows if math.isfinite(row.overall)]
     if not rows:
         return "No mechanism could be drawn with these settings."
-    epsilon, data = found.order.chosen.epsilon, found.order.data
+    epsilon, data = comparison.order.chosen.epsilon, comparison.order.data
     text = f"{data.title}, epsilon {epsilon:.4g}: over all kinds {rows[0].title} is off least"
     if len(rows) > 1:
         times = rows[1].overall / rows[0].overall
         text += f", {rows[1].title} comes next with {times:.3g} times its error"
-    chosen = next((row for row in rows if row.title == found.chosen), None)
+    chosen = next((row for row in rows if row.title == comparison.chosen), None)
     if chosen is not None and chosen is not rows[0] and chosen is not rows[min(1, len(rows) - 1)]:
         text += f"; {chosen.title} has {chosen.overall / rows[0].overall:.3g} times"
     bounded = data.matrix.unclipped is not None
     return f"{text}.{' Errors are against the trips that are counted.' if bounded else ''}"
 
 
-def table(found: Comparison) -> str:
+def table(comparison: Comparison) -> str:
     """Mean relative errors, a row for each mechanism, a column for each kind of question."""
     kinds = "".join(f"<th scope='col'>{html.escape(kind)}</th>" for kind in KINDS.values())
     best = [
-        min((row.errors[i] for row in found.rows if row.errors[i] >= 0), default=math.nan)
+        min((row.errors[i] for row in comparison.rows if row.errors[i] >= 0), default=math.nan)
         for i in range(len(KINDS))
     ]
     rows, left_out = [], []
-    for row in found.rows:
+    for row in comparison.rows:
         if row.said:
             # Below the table: a sentence in a row would make it wider than the window.
             left_out.append(
                 f"<p class='quiet'>{html.escape(f'{row.title}, left out: {row.said}')}</p>"
             )
             continue
-        here = " (on the maps)" if row.title == found.chosen else ""
+        here = " (on the maps)" if row.title == comparison.chosen else ""
         cells = "".join(
             f"<td{' class=best' if error == least else ''}>{percent(100 * error)}</td>"
             for error, least in zip(row.errors, best, strict=True)

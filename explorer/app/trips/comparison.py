@@ -52,8 +52,8 @@ class Row:
     @property
     def overall(self) -> float:
         """Geometric mean over the kinds; infinite where it was left out."""
-        known = [error for error in self.errors if error > 0]
-        return math.exp(sum(map(math.log, known)) / len(known)) if known else math.inf
+        positive = [error for error in self.errors if error > 0]
+        return math.exp(sum(map(math.log, positive)) / len(positive)) if positive else math.inf
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,14 +69,14 @@ def compare(order: Order, run: Run) -> Comparison:
     """Draw previews of every mechanism and ask each the same questions. In a thread."""
     matrix = order.data.matrix
     domain, shape = matrix.domain, matrix.shape
-    asked, truth = [], []
+    questions, truth = [], []
     for kind in KINDS:
         try:
-            found = trip_workload(kind, shape, matrix.cells, matrix.multiplicities, n=BOXES)
-            boxes = domain.from_cells(found.boxes)
+            workload = trip_workload(kind, shape, matrix.cells, matrix.multiplicities, n=BOXES)
+            boxes = domain.from_cells(workload.boxes)
         except InputError:  # no one to be near to
             boxes = np.zeros((0, 2 * len(shape)))
-        asked.append(boxes)
+        questions.append(boxes)
         # Under a bound mechanisms differ in what they make of the trips that are counted.
         truth.append(exact(matrix, boxes, counted=True))
     chosen = order.chosen
@@ -86,33 +86,33 @@ def compare(order: Order, run: Run) -> Comparison:
     ]
     rows = []
     for number, result in enumerate(results):
-        rows.append(_row(result, matrix, asked, truth, run))
+        rows.append(_row(result, matrix, questions, truth, run))
         run.tell((number + 1) / len(results))
     rows.sort(key=lambda row: row.overall)
     return Comparison(order, tuple(rows), chosen.title)
 
 
 def _row(
-    made: Mechanism, matrix: TripMatrix, asked: list[Floats], truth: list[Floats], run: Run
+    mechanism: Mechanism, matrix: TripMatrix, questions: list[Floats], truth: list[Floats], run: Run
 ) -> Row:
-    nothing = (math.nan,) * len(asked)
+    nothing = (math.nan,) * len(questions)
     results = []
     for again in range(RUNS):
         run.give_up_unwanted()
         try:
-            answer = _answering(made, matrix, seed_of(again))
+            answer = _answering(mechanism, matrix, seed_of(again))
         except InputError as error:
-            return Row(made.title, nothing, said=str(error))
+            return Row(mechanism.title, nothing, said=str(error))
         results.append(
             [
                 mre(true, answer(boxes)) if len(boxes) else math.nan
-                for boxes, true in zip(asked, truth, strict=True)
+                for boxes, true in zip(questions, truth, strict=True)
             ]
         )
-    return Row(made.title, tuple(map(float, np.mean(results, axis=0))), RUNS)
+    return Row(mechanism.title, tuple(map(float, np.mean(results, axis=0))), RUNS)
 
 
-def _answering(made: Mechanism, matrix: TripMatrix, seed: int) -> Callable[[Floats], Floats]:
+def _answering(mechanism: Mechanism, matrix: TripMatrix, seed: int) -> Callable[[Floats], Floats]:
     """What one preview would answer; of grids of very many parts by the distribution of each box.
 
     Raises
@@ -121,10 +121,10 @@ def _answering(made: Mechanism, matrix: TripMatrix, seed: int) -> Callable[[Floa
         For a mechanism that would publish too much, or a distribution that is not known.
     """
     # The law is of single trips: where persons are protected grids are drawn, and are coarser.
-    law = by_law(made, matrix, seed) if matrix.unit == "point" else None
+    law = by_law(mechanism, matrix, seed) if matrix.unit == "point" else None
     if law is None:
-        made.require_release(matrix.shape)
-        release = made.release(matrix, rng=seed)
+        mechanism.require_release(matrix.shape)
+        release = mechanism.release(matrix, rng=seed)
         return lambda boxes: release.answer(boxes).value
     parts, epsilon = law
     rng = np.random.default_rng([seed, *parts])

@@ -98,31 +98,31 @@ def load_trips(place: TripPlace) -> TripData:
         For trips that are not in the catalogue, places that they do not have, or a bad file.
     """
     key, side, bound, places = place
-    known, listed = find(key), tuple(places.split(","))
+    trip_set, listed = find(key), tuple(places.split(","))
 
     def load() -> TripData:
-        domain = known.domain(listed, side)
-        trips = _READ.get((key, places), lambda: known.read(listed))
+        domain = trip_set.domain(listed, side)
+        trips = _READ.get((key, places), lambda: trip_set.read(listed))
         per = "user" if bound else "record"
         matrix = domain.count(trips, bound or None, per=per).prepare()
         notes = tuple(safe_text(note, 300) for note in trips.notes)
-        result = TripData(safe_text(known.title), matrix, notes, place, known.has_users)
-        result.base_maps, said = base_maps_on(key, result.grids)
-        result.notes += said
+        result = TripData(safe_text(trip_set.title), matrix, notes, place, trip_set.has_users)
+        result.base_maps, sentences = base_maps_on(key, result.grids)
+        result.notes += sentences
         return result
 
-    known_bound(known, bound)
+    known_bound(trip_set, bound)
     return _COUNTED.get(place, load)
 
 
-def counted(own: OwnPoints[Trips], place: TripPlace) -> TripData:
+def counted(upload: OwnPoints[Trips], place: TripPlace) -> TripData:
     """Trips of a visitor on grids of the extent that was declared for them."""
-    trips, (_, side, bound, _) = own.points, place
-    domain = TripDomain([own.grid(side)] * len(trips.places), tuple(words_of(trips.places)))
+    trips, (_, side, bound, _) = upload.points, place
+    domain = TripDomain([upload.grid(side)] * len(trips.places), tuple(words_of(trips.places)))
     bound = bound if trips.user is not None else 0
     matrix = domain.count(trips, bound or None, per="user" if bound else "record").prepare()
     notes = tuple(safe_text(note, 300) for note in trips.notes)
-    return TripData(own.title, matrix, notes, place, trips.user is not None)
+    return TripData(upload.title, matrix, notes, place, trips.user is not None)
 
 
 def is_loaded(place: TripPlace) -> bool:

@@ -67,7 +67,7 @@ class TripsDrawer(DrawnDrawer):
 def places_of(key: str, present: str) -> dict[str, str]:
     """Lists of places that trips can be asked about, by their names on a menu."""
     try:
-        choices = [",".join(each) for each in find(key).choices()]
+        choices = [",".join(places) for places in find(key).choices()]
     except InputError:
         choices = []
     choices += [present] * (present not in choices)

@@ -195,22 +195,22 @@ class FlowPanel(ExplainPanel[FlowScreen]):
     def _turn(self, direction: Any) -> None:
         self._choose(direction=direction, zone=None)
 
-    def _number(self, most: Any) -> None:
-        if not isinstance(most, int) or not FEWEST <= most <= MOST:
+    def _number(self, number: Any) -> None:
+        if not isinstance(number, int) or not FEWEST <= number <= MOST:
             raise InputError(f"The number of arcs goes from {FEWEST} to {MOST}.")
-        self._choose(most=most)
+        self._choose(most=number)
 
     def tapped(self, x: Any, y: Any) -> None:
         """A click on a zone asks for its flows: out of it, unless those into one are shown."""
-        found = self.found
+        flow_screen = self.found
         try:
             x, y = finite(x, "A place"), finite(y, "A place")
         except InputError:
             return
-        if found is None:
+        if flow_screen is None:
             return
         into = self._choice.direction == "incoming"
-        zones = found.every.destinations if into else found.every.origins
+        zones = flow_screen.every.destinations if into else flow_screen.every.origins
         zone = zones.at(x, y)
         if zone is None:
             return
@@ -221,24 +221,24 @@ class FlowPanel(ExplainPanel[FlowScreen]):
     def _draw_zones(self, _event: Any) -> None:
         """Cut into these zones first, so that flows between them have draws of their own."""
         screen, now = self._screen, self._state.parameter("zones")
-        wanted = None if now == self._choice.zones else self._choice.zones
+        zones = None if now == self._choice.zones else self._choice.zones
         try:
             if screen is not None:
                 # Before it is chosen: a setting that is refused at each preview would block them.
-                made = self._state.instance().with_(zones=wanted)
-                made.require_release(screen.data.matrix.shape)
-            self._state.set_parameter("zones", wanted)
+                mechanism = self._state.instance().with_(zones=zones)
+                mechanism.require_release(screen.data.matrix.shape)
+            self._state.set_parameter("zones", zones)
         except InputError as error:
             self._refused(str(error))
             return
         self._changed()
 
     def _written(self, name: str) -> io.BytesIO:
-        found = self.found
-        if found is None or found.screen.release.preview:
+        flow_screen = self.found
+        if flow_screen is None or flow_screen.screen.release.preview:
             raise InputError("A preview is not private: draw a release first.")
         with tempfile.TemporaryDirectory(prefix="explorer-") as folder:
-            found.every.to_csv(Path(folder) / "flows.csv")
+            flow_screen.every.to_csv(Path(folder) / "flows.csv")
             return io.BytesIO((Path(folder) / name).read_bytes())
 
     # From a screen to figures.
@@ -248,57 +248,63 @@ class FlowPanel(ExplainPanel[FlowScreen]):
         return FlowJob(screen, self._choice, bars, self.found)
 
     def _known(self, screen: TripScreen) -> Floats | None:
-        asked = screen.release, self._choice.zones, self._choice.pair
-        if self._bars is None or self._bars[0] is not asked[0] or self._bars[1:3] != asked[1:]:
+        key = screen.release, self._choice.zones, self._choice.pair
+        if self._bars is None or self._bars[0] is not key[0] or self._bars[1:3] != key[1:]:
             return None
         return self._bars[3]
 
-    def _fits(self, found: FlowScreen) -> bool:
-        shown = self._screen
-        return shown is not None and found.screen.release is shown.release
+    def _fits(self, flow_screen: FlowScreen) -> bool:
+        screen = self._screen
+        return screen is not None and flow_screen.screen.release is screen.release
 
-    def _show(self, found: FlowScreen) -> None:
-        self.found = found
+    def _show(self, flow_screen: FlowScreen) -> None:
+        self.found = flow_screen
         colours = palette.PALETTES[self._state.palette]
-        zone, chosen = found.choice.zone, np.zeros((0, 4))
+        zone, chosen = flow_screen.choice.zone, np.zeros((0, 4))
         if zone is not None:
-            into = found.choice.direction == "incoming"
-            zones = found.every.destinations if into else found.every.origins
+            into = flow_screen.choice.direction == "incoming"
+            zones = flow_screen.every.destinations if into else flow_screen.every.origins
             chosen = zones.boxes[zone : zone + 1]
-        self.map.show(found.picture, colours, chosen)
-        self.matrix.show(found.picture, colours)
-        said = say.about_flows(found)
-        counted = f"{found.choice.zones} × {found.choice.zones} zones a place have"
+        self.map.show(flow_screen.picture, colours, chosen)
+        self.matrix.show(flow_screen.picture, colours)
+        text = say.about_flows(flow_screen)
+        counted = f"{flow_screen.choice.zones} × {flow_screen.choice.zones} zones a place have"
         self.map.describe(
-            f"Flows between zones. {counted} {len(found.every):,} flows between them, of which "
-            f"{len(found.drawn)} are drawn; the table has numbers"
+            f"Flows between zones. {counted} {len(flow_screen.every):,} flows between them, of "
+            f"which {len(flow_screen.drawn)} are drawn; the table has numbers"
         )
-        self.matrix.describe(f"All {len(found.every):,} flows as a matrix; the table has numbers")
-        put(self._said, f'<p class="summary" role="status">{html.escape(said)}</p>')
-        put(self._top, say.flows_table(found))
-        put(self._found, say.found_table(found))
+        self.matrix.describe(
+            f"All {len(flow_screen.every):,} flows as a matrix; the table has numbers"
+        )
+        put(self._said, f'<p class="summary" role="status">{html.escape(text)}</p>')
+        put(self._top, say.flows_table(flow_screen))
+        put(self._found, say.found_table(flow_screen))
         self._progressed()
         on = self._state.mechanism == "gravity" and (
-            self._state.parameter("zones") == found.choice.zones
+            self._state.parameter("zones") == flow_screen.choice.zones
         )
         self.own.label = (
             "Take these zones' own counts back" if on else "Give these zones counts of their own"
         )
-        if found.every.simulated:
+        if flow_screen.every.simulated:
             self._asked = None
         elif (
             self._asked is None
-            or self._asked[0] is not found.screen.release
-            or (self._asked[1:] != (found.choice.zones, found.choice.pair))
+            or self._asked[0] is not flow_screen.screen.release
+            or (self._asked[1:] != (flow_screen.choice.zones, flow_screen.choice.pair))
         ):
-            self._asked = found.screen.release, found.choice.zones, found.choice.pair
-            self._simulating.ask((found.screen.release, found.every))
+            self._asked = (
+                flow_screen.screen.release,
+                flow_screen.choice.zones,
+                flow_screen.choice.pair,
+            )
+            self._simulating.ask((flow_screen.screen.release, flow_screen.every))
 
     def _progressed(self) -> None:
-        found = self.found
-        if found is None:
+        flow_screen = self.found
+        if flow_screen is None:
             return
-        text = f"Intervals (±) cover {found.every.covers}."
+        text = f"Intervals (±) cover {flow_screen.every.covers}."
         if self._simulating.busy:
             part, _ = self._simulating.progress
             text = f"{text} Better ones are being simulated: {part:.0%}."
@@ -310,13 +316,13 @@ class FlowPanel(ExplainPanel[FlowScreen]):
             self._draw()
 
 
-def _simulated(asked: tuple[Release, Flows], run: Run) -> Bars:
+def _simulated(request: tuple[Release, Flows], run: Run) -> Bars:
     """Half widths of all flows of a release, by as many reruns as those of the rows."""
-    release, every = asked
+    release, every = request
 
     def progress(part: float) -> None:
         run.tell(part)
         run.give_up_unwanted()
 
-    (found,) = simulate(release, [about_flows(every)], RUNS, progress=progress)
-    return release, every.zones, every.pair, found.half_width()
+    (simulated,) = simulate(release, [about_flows(every)], RUNS, progress=progress)
+    return release, every.zones, every.pair, simulated.half_width()

@@ -72,10 +72,10 @@ class TripMaps(CoveredMaps):
             self.draw(screen.pictures)
         self.push()
 
-    def show_truth(self, shown: bool) -> None:
+    def show_truth(self, visible: bool) -> None:
         """Take pictures with exact counts away; others come with the next screen."""
-        super().show_truth(shown)
-        if not shown and self._shown is not None and self._shown.look.exact:
+        super().show_truth(visible)
+        if not visible and self._shown is not None and self._shown.look.exact:
             for view in self.views:
                 view.clear()
 
@@ -85,9 +85,9 @@ class TripMaps(CoveredMaps):
             view.show_image(picture.bytes, picture.view)
             lines.show(picture.branch)
 
-    def cover(self, pictures: tuple[PlacePicture, ...], said: str) -> None:
-        """Show other pictures until `uncover`; ``said`` is below the maps."""
-        self._cover_by(said, pictures)
+    def cover(self, pictures: tuple[PlacePicture, ...], sentence: str) -> None:
+        """Show other pictures until `uncover`; ``sentence`` is below the maps."""
+        self._cover_by(sentence, pictures)
 
     def enclose(self, boxes: Sequence[Box | None]) -> None:
         """Outline a box on each map, or none."""
@@ -113,11 +113,11 @@ class TripMaps(CoveredMaps):
         if shows != "private":
             kind = f"{self._cover}; {CURATOR}" if self._cover else f"{of}{CURATOR}".capitalize()
         covered = f"; {self._cover}" if self._cover else ""
-        asked = np.zeros(len(data.names), dtype=bool)
+        in_question = np.zeros(len(data.names), dtype=bool)
         if look.row is not None and look.row < len(screen.boxes):
-            asked = ~np.isnan(screen.boxes[look.row]).all(axis=1)
+            in_question = ~np.isnan(screen.boxes[look.row]).all(axis=1)
         for place, name in enumerate(data.names):
-            where = which_trips(data.names, asked, place, row)
+            where = which_trips(data.names, in_question, place, row)
             self.title(place, f"{name.capitalize()} <small>where {where}</small>", "")
             spoken = f"{shows.capitalize()} map of {data.title}: where {where}{covered}; {_TOLD}"
             self.views[place].describe(spoken)

@@ -195,32 +195,32 @@ class Trips(DrawnPage):
 
     def look_for_city(self) -> None:
         """Show the chosen trips; what they do not have of the choices for others is let go."""
-        state, shown = self.state, self.parts.data
-        if shown is not None and state.city not in (shown.city[0], OWN):
-            known, (city, side, bound, places) = find(state.city), state.place
-            fits = all(place in known.places for place in places.split(","))
-            wanted = (city, side, bound if known.has_users else 0, places if fits else "o,d")
-            if wanted != state.place:
-                state.go(wanted)
+        state, data = self.state, self.parts.data
+        if data is not None and state.city not in (data.city[0], OWN):
+            trip_set, (city, side, bound, places) = find(state.city), state.place
+            fits = all(place in trip_set.places for place in places.split(","))
+            target = (city, side, bound if trip_set.has_users else 0, places if fits else "o,d")
+            if target != state.place:
+                state.go(target)
                 # Last: whatever is read begins with an empty message.
                 self.message.inform(
-                    f"{known.title} has no such stop or does not say whose trips they are: the "
+                    f"{trip_set.title} has no such stop or does not say whose trips they are: the "
                     "places or what is protected have changed."
                 )
                 return
         super().look_for_city()
 
-    def counts_of(self, given: Any, extent: Any) -> Any:
+    def counts_of(self, upload: Any, extent: Any) -> Any:
         """Counts of trips that someone brought along."""
-        return own_trips(given) if isinstance(given, TripMatrix) else None
+        return own_trips(upload) if isinstance(upload, TripMatrix) else None
 
-    def points_of(self, given: Any, extent: Any, user: str | None) -> OwnPoints[Any]:
+    def points_of(self, upload: Any, extent: Any, user: str | None) -> OwnPoints[Any]:
         """Trips that someone brought along, with the extent of all their places."""
 
-        def read(given: Any) -> ReadTrips:
-            return as_read(given, ReadTrips, user, partial(read_trips, places=None))
+        def read(upload: Any) -> ReadTrips:
+            return as_read(upload, ReadTrips, user, partial(read_trips, places=None))
 
-        return own_points(given, extent, read, "trips")
+        return own_points(upload, extent, read, "trips")
 
     def known(self, key: str) -> None:
         """Refuse a key that no trips have."""
@@ -238,14 +238,14 @@ class Trips(DrawnPage):
         """Trips of the catalogue, however long that takes."""
         return load_trips(place)
 
-    def count_own(self, own: OwnPoints[ReadTrips], place: Place) -> TripData:
+    def count_own(self, upload: OwnPoints[ReadTrips], place: Place) -> TripData:
         """A visitor's trips on grids of the extent that was declared for them."""
         _, side, bound, _ = place
-        return counted(own, (OWN, side, bound, ",".join(own.points.places)))
+        return counted(upload, (OWN, side, bound, ",".join(upload.points.places)))
 
-    def own_choices(self, own: OwnPoints[ReadTrips]) -> dict[str, Any]:
+    def own_choices(self, upload: OwnPoints[ReadTrips]) -> dict[str, Any]:
         """Their places, and single trips where no one knows whose they are."""
-        return {**super().own_choices(own), "places": ",".join(own.points.places)}
+        return {**super().own_choices(upload), "places": ",".join(upload.points.places)}
 
     def grids(self, data: Any) -> tuple[Grid, ...]:
         """The grid of each place."""
@@ -270,11 +270,11 @@ class Trips(DrawnPage):
 
     def is_elsewhere(self, data: TripData) -> bool:
         """Other places or another extent, or the same ground in another order."""
-        shown = self.maps
-        if shown is None or not same_places(tuple(shown.grids), data.grids):
+        maps = self.maps
+        if maps is None or not same_places(tuple(maps.grids), data.grids):
             return True
         # Names and boxes belong to their places.
-        return bool(shown.names != data.names)
+        return bool(maps.names != data.names)
 
     def new_maps(self, data: TripData) -> TripMaps:
         """One map for each place."""

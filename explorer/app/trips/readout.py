@@ -74,10 +74,10 @@ class TripReadout(Readout):
         if screen is None or not self.fits(screen):
             return
         row = (chosen.selected or [0])[0]
-        said = words("trips")["No row"]
+        text = words("trips")["No row"]
         if row < min(len(screen.boxes), len(chosen)):
-            said = answer(screen, chosen.names[row], row, exact=self.truth)
-        put(self.answer, f'<p class="summary" role="status">{html.escape(said)}</p>')
+            text = answer(screen, chosen.names[row], row, exact=self.truth)
+        put(self.answer, f'<p class="summary" role="status">{html.escape(text)}</p>')
         put(self.about, f'<p class="quiet">{html.escape(about(screen, exact=self.truth))}</p>')
 
     def close(self) -> None:

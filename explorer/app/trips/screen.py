@@ -134,10 +134,10 @@ class TripScreen:
         # The true maps would be the same for every release.
         shows = "private" if self.look.shows == "true" else self.look.shows
         true = private if shows == "private" else _true(self.data, within)
-        found = branch(release.tree, _cell(private, within) if cell is None else cell)
+        cell_branch = branch(release.tree, _cell(private, within) if cell is None else cell)
         views = [picture.view for picture in self.pictures]
         colour = partial(_coloured, shows, data=self.data, scale=self.scale)
-        return (_pictures(private, true, views, self.data, found if drawn else None, colour),)
+        return (_pictures(private, true, views, self.data, cell_branch if drawn else None, colour),)
 
 
 def compute(job: Job, progress: Callable[[float], None] | None = None) -> TripScreen:
@@ -165,7 +165,7 @@ def compute(job: Job, progress: Callable[[float], None] | None = None) -> TripSc
     within = look.within(data, job.boxes)
     private, true = _private(release, within), _true(data, within)
     scale = _scale(look, private, true)
-    found = branch(drawn.tree, _cell(private, within))
+    cell_branch = branch(drawn.tree, _cell(private, within))
     colour = partial(_coloured, look.shows, data=data, scale=scale)
     return TripScreen(
         data=data,
@@ -177,9 +177,9 @@ def compute(job: Job, progress: Callable[[float], None] | None = None) -> TripSc
         look=look,
         scale=scale,
         pictures=_pictures(
-            private, true, job.view, data, found if look.partition else None, colour
+            private, true, job.view, data, cell_branch if look.partition else None, colour
         ),
-        branch=found,
+        branch=cell_branch,
         boxes=job.boxes,
         answers=answer_trips(release, data, job.boxes),
     )
@@ -215,9 +215,9 @@ def answer_trips(release: Release, data: TripData, boxes: Floats) -> BoxAnswers:
 def _scale(look: TripLook, private: Sequence[Floats], true: Sequence[Floats]) -> ColourScale:
     """One scale for the maps of all places."""
     if look.scale_from == "data":
-        every = np.concatenate([each.ravel() for each in true])
+        every = np.concatenate([counts.ravel() for counts in true])
         return ColourScale(look.scale, top_value(every, look.scale), "data")
-    every = np.concatenate([each.ravel() for each in private])
+    every = np.concatenate([counts.ravel() for counts in private])
     top = top_value_of_leaves(every, np.ones(every.size, dtype=np.int64), look.scale)
     return ColourScale(look.scale, top, "release")
 
@@ -280,6 +280,6 @@ def _coloured(
     return scale.encode(mean_per_cell(private if shows == "private" else true, *where))
 
 
-def _branch(found: Branch, data: TripData, place: int, view: Viewport) -> PlaceBranch:
-    boxes = data.grids[place].from_cells(found.boxes[place].astype(np.float64))
-    return PlaceBranch.of(boxes, found.cut[place], view)
+def _branch(cell_branch: Branch, data: TripData, place: int, view: Viewport) -> PlaceBranch:
+    boxes = data.grids[place].from_cells(cell_branch.boxes[place].astype(np.float64))
+    return PlaceBranch.of(boxes, cell_branch.cut[place], view)

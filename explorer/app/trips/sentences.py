@@ -25,15 +25,15 @@ def question(names: Sequence[str], row: Floats, grids: Sequence[Grid]) -> str:
     >>> question(("from", "via", "to"), np.array([[1, 2, 3, 5], [np.nan] * 4, [0, 0, 8, 1]]), grids)
     'trips from a box of 2 × 3 cells, via anywhere, to a box of 8 × 1 cells'
     """
-    said = []
+    phrases = []
     for name, box, grid in zip(names, row, grids, strict=True):
         if np.isnan(box).any():
-            said.append(f"{name} anywhere")
+            phrases.append(f"{name} anywhere")
             continue
         unit, size = edge_unit(grid)
         width, height = (box[2] - box[0]) / size, (box[3] - box[1]) / size
-        said.append(f"{name} a box of {width:.3g} × {height:.3g} {unit}")
-    return f"trips {', '.join(said)}"
+        phrases.append(f"{name} a box of {width:.3g} × {height:.3g} {unit}")
+    return f"trips {', '.join(phrases)}"
 
 
 def answer(screen: TripScreen, name: str, number: int, exact: bool = True) -> str:
@@ -42,7 +42,7 @@ def answer(screen: TripScreen, name: str, number: int, exact: bool = True) -> st
     Without ``exact`` the last two are left out.
     """
     answers, data = screen.answers, screen.data
-    asked = question(data.names, screen.boxes[number], data.grids)
+    wording = question(data.names, screen.boxes[number], data.grids)
     low, high = (float(end[number]) for end in answers.interval)
     private, true = float(answers.private[number]), float(answers.true[number])
     # Bars in closed form are of the noise alone, however unevenly trips lie inside leaves.
@@ -51,12 +51,12 @@ def answer(screen: TripScreen, name: str, number: int, exact: bool = True) -> st
         bars += "about "
     if data.matrix.unit == "point":
         text = (
-            f"{name}, {asked}: {private:,.0f} by the private answer "
+            f"{name}, {wording}: {private:,.0f} by the private answer "
             f"({bars}{_whole(low)} to {_whole(high)})"
         )
     else:
         text = (
-            f"{name}, {asked}: {private:.2f} % of all trips by the private answer "
+            f"{name}, {wording}: {private:.2f} % of all trips by the private answer "
             f"({bars}{low:.2f} to {high:.2f} %)"
         )
     if not exact:
@@ -66,8 +66,8 @@ def answer(screen: TripScreen, name: str, number: int, exact: bool = True) -> st
     relative = float(answers.relative[number])
     text += "" if np.isnan(relative) else f": off by {percent(abs(relative))}"
     # What is about right as yet is no range to hold a truth against.
-    known = answers.exact or answers.half_width is not None
-    if known and not low <= true <= high:
+    has_interval = answers.exact or answers.half_width is not None
+    if has_interval and not low <= true <= high:
         text += f". The truth lies outside the range: {_why_outside(screen)}"
     return f"{text}.{_by_the_map(screen, number)}"
 
@@ -84,10 +84,10 @@ def _why_outside(screen: TripScreen) -> str:
 def _by_the_map(screen: TripScreen, number: int) -> str:
     """What the map of the only place asked about says itself, next to the answer of the tree."""
     row, release, answers = screen.boxes[number], screen.release, screen.answers
-    asked = np.flatnonzero(~np.isnan(row).any(axis=1))
-    if release.maps is None or len(asked) != 1:
+    bounded = np.flatnonzero(~np.isnan(row).any(axis=1))
+    if release.maps is None or len(bounded) != 1:
         return ""
-    place = int(asked[0])
+    place = int(bounded[0])
     counted = float(release.map_answer(place, row[place][np.newaxis])[0]) * answers.scale
     text = _whole(counted) if screen.data.matrix.unit == "point" else f"{counted:.2f} %"
     return f" The private map of this place alone says {text}."

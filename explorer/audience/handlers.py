@@ -1,4 +1,4 @@
-"""What answers requests. Nothing is kept of whoever asks, and every answer is the same for all."""
+"""What answers requests. Nothing is kept of the visitor, and every answer is the same for all."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The wall of a process for others: what may hold exact numbers cannot be loaded in it.
+"""Import guard of the public server's process: packages of exact numbers cannot be loaded in it.
 
-Nothing in this room asks for it. So this stops what should never happen: a later change that would,
-or someone who has found a way to have a module loaded.
+Nothing in this package asks for it. So this stops what should never happen: a later change that
+would, or someone who has found a way to have a module loaded.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Wall:
 
 
 def beyond(name: str) -> bool:
-    """Whether a module is beyond the wall.
+    """Whether the guard refuses a module.
 
     >>> beyond("explorer.points.truth"), beyond("explorer.releases.release"), beyond("opendp.mod")
     (True, False, True)

@@ -1,7 +1,7 @@
 """The process that visitors talk to: begun by `explorer.audience.watching` with open sockets.
 
-It knows the folders that were verified, and nothing of commands, points or budgets; a wall keeps it
-so (`wall`).
+It knows the folders that were verified, and nothing of commands, points or budgets; an import
+guard keeps it so (`wall`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from explorer.audience.wall import build
 def run(settings: dict[str, Any], sockets: list[socket.socket]) -> None:
     """Serve until told to stop, or until anyone who began this process has gone."""
     build()
-    # Inside: behind the wall.
+    # Inside: imported under the import guard.
     from explorer.audience.exhibits import Exhibition
     from explorer.audience.house import House
     from explorer.audience.listening import Listening

@@ -95,7 +95,7 @@ class _Raster(NamedTuple):
 @lru_cache(maxsize=1)
 def _raster() -> _Raster:
     # Kept, as `tests/cities/raster.py` makes it: that takes longer than all the people, and a last
-    # bit of exp on another machine would move somebody.
+    # bit of exp on another machine would move a person.
     with np.load(_KEPT) as archive:
         sums = np.cumsum(archive["people"], dtype=np.float64)
         return _Raster(sums, archive["district"], archive["near_blocked"], archive["streets"])

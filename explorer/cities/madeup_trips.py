@@ -152,7 +152,7 @@ class _Town:
         return np.argmin((self.x - x[:, None]) ** 2 + (self.y - y[:, None]) ** 2, axis=1)
 
     def _towards(self, rng: np.random.Generator, start: Ints, dx: Floats, dy: Floats) -> Ints:
-        """Some address in the square that lies (dx, dy) km from each start, (n,).
+        """Some address in the square (dx, dy) km from each start, (n,).
 
         Where no one lives the way is made shorter, at the last down to the start's own square.
         """

@@ -2,7 +2,7 @@
 
 A new command is a module here and its name in `COMMANDS`. It has `HELP` (one line),
 `add_arguments(parser)` and `run(arguments)`, which prints to standard output, raises `InputError`
-for what a person can mend, and imports whatever takes time inside its functions.
+for what a person can correct, and imports whatever takes time inside its functions.
 """
 
 from __future__ import annotations

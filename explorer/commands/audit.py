@@ -87,7 +87,7 @@ def verdict(finding: Finding, audited: Audited) -> str:
 
 
 def _left_out(audited: Audited) -> list[str]:
-    """Where the branches stand that all mechanisms together did not go through."""
+    """The lines of the branches that no mechanism went through."""
     from explorer.privacy.audit.branches import counted
 
     if not audited.whole:

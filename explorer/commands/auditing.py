@@ -172,7 +172,7 @@ def _found(what: str, details: tuple[Any, ...]) -> Any:
     if what == "longest":
         (seed,) = details[1:]
         kind = mechanism(name)
-        # It comes beside the pairs that are promised.
+        # It is tried in addition to the pairs that are promised.
         return replace(audit.replay_cases(kind, [audit.LONGEST], seed, by_kind), pairs=0)
     numbers, seed = details[1:]
     if name in WHOLE_RUNS:
@@ -184,7 +184,7 @@ def _found(what: str, details: tuple[Any, ...]) -> Any:
 def _begin() -> None:
     # The parent alone answers Ctrl-C; leaving the pool ends its processes.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # Pairs are chosen where mechanisms are slow or coarse: that is no news to whoever audits.
+    # Pairs are chosen where mechanisms are slow or coarse: a user who audits need not be told.
     warnings.simplefilter("ignore", UserWarning)
 
 

@@ -175,7 +175,7 @@ def payment(arguments: argparse.Namespace, seed: int | None) -> Payment | None:
 
 
 def say_unit(arguments: argparse.Namespace) -> None:
-    """What is protected where rows have a weight and nobody says whose they are."""
+    """What is protected where rows have a weight and no user column is named."""
     if arguments.weight is not None and arguments.user is None:
         note(
             "A row counts as many records as its weight says, and one record is what is protected: "
@@ -194,7 +194,7 @@ def draw_and_save(
 ) -> Release:
     """Book, draw, save and say what it was; once booked, the first interrupt waits for the file.
 
-    `besides` is what the mechanism's release takes and others do not.
+    `besides` are further arguments of this mechanism's `release`.
     """
     from explorer.commands.paying import saved_first
     from explorer.privacy.once import population_in
@@ -213,7 +213,7 @@ def draw_and_save(
 
 
 def _save(release: Release, path: Path, population: str, ledger: Payment | None) -> None:
-    """Save a release and note where; with no room, or no right, it is kept beside the ledger."""
+    """Save a release and note where; without space or permission it is kept next to the ledger."""
     from explorer.privacy.drawn import DrawnReleases
 
     if ledger is None or not ledger.booked:

@@ -144,7 +144,7 @@ def run(arguments: argparse.Namespace) -> None:
     if path is not None and store is not None:
         _write(path, results, before)
         store.remove()
-        # Beside figures for programs it would be in their way.
+        # Standard output holds nothing but the figures where programs read them.
         (print if arguments.format == "table" else note)(f"{len(done):,} runs are in {path}.")
 
 
@@ -154,7 +154,7 @@ def counted(arguments: argparse.Namespace) -> tuple[FrequencyMatrix, str]:
     Raises
     ------
     InputError
-        See `load`; for flags about points beside what is counted already, and for points without
+        See `load`; for flags about points next to what is counted already, and for points without
         an extent.
     """
     from explorer.points.counts_file import is_counts, load_counts

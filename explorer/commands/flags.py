@@ -29,7 +29,7 @@ def flag(name: str) -> str:
 
 
 def refuse(arguments: argparse.Namespace, names: Iterable[str], beside: str) -> None:
-    """Raise `InputError` for the first of some flags that was given `beside` what settles it."""
+    """Raise `InputError` for the first of some flags given although `beside` settles it."""
     for name in names:
         if getattr(arguments, name) is not None:
             raise InputError(f"{flag(name)} is not needed with {beside}; leave it out.")

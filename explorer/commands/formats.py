@@ -1,4 +1,4 @@
-"""Figures as programs read them, CSV and JSON, beside the lines that people read."""
+"""Figures as programs read them, CSV and JSON, next to the lines that people read."""
 
 from __future__ import annotations
 

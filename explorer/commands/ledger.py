@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> None:
     names = ("population", "time", "mechanism", "epsilon", "state", "file", "sha256")
     if arguments.format == "csv":
         columns = {name: [row[name] for row in rows] for name in names}
-        # Of its whole population, on each of its rows; without a cap nothing stands there.
+        # Of its whole population, on each of its rows; without a cap the cell is empty.
         for name in ("spent", "left"):
             sums = [[population[name]] * len(population["bookings"]) for population in statements]
             columns[f"population_{name}"] = list(chain.from_iterable(sums))
@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> None:
         print("Nothing has been booked.")
         return
     listed = [[_said(name, row[name]) for name in names] for row in rows]
-    # Only epsilon is a number; text stands to the left.
+    # Only epsilon is a number; text is aligned left.
     print(table(names, listed, left=len(names)))
     print()
     header = ("population", "spent", "left")

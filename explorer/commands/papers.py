@@ -199,7 +199,7 @@ def _list(chosen: Sequence[Claim]) -> None:
 def _compare(
     arguments: argparse.Namespace, seeds: int | None, jobs: int | None, path: Path | None
 ) -> None:
-    """Errors beside those of the reference, by set, mechanism and epsilon."""
+    """Errors next to those of the reference, by set, mechanism and epsilon."""
     from explorer.evaluate.papers.trips.reference import SETS, compare, lines, save, summary
 
     keys = tuple(arguments.set or SETS)

@@ -38,7 +38,7 @@ class Payment(Ledger):
     def book(self, counts: Counted | str, units: int, mechanism: str, what: str = "") -> int:
         """See `Ledger.book`."""
         before = signal.getsignal(signal.SIGINT)
-        # Handlers belong to the main thread; one that somebody else has set, or none, stays.
+        # Handlers belong to the main thread; one that other code has set, or none, stays.
         if threading.current_thread() is threading.main_thread() and callable(before):
             signal.signal(signal.SIGINT, self._wait)
         number = super().book(counts, units, mechanism, what)

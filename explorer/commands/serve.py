@@ -126,7 +126,7 @@ def run(arguments: argparse.Namespace) -> None:
         auth=arguments.auth,
         proxied=arguments.behind_proxy,
     )
-    # A read or a picture that nobody waits for any more would keep the process.
+    # A read or a picture that no visitor waits for any more would keep the process.
     leave()
 
 

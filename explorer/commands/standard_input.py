@@ -26,7 +26,7 @@ def standard_input(arguments: argparse.Namespace) -> Iterator[argparse.Namespace
 
     Yields the arguments of the command, with the name of that file in place of "-".
 
-    Readers need a file that they can look at twice. It lies in a folder that only this user can
+    Readers need a file that they can look at twice. It is in a folder that only this user can
     open, and is gone at the end, also when this process is killed.
 
     Raises
@@ -97,7 +97,7 @@ def _kept(folder: Path) -> Path:
 
 
 def _count(value: Any) -> int:
-    """How often "-" stands in an argument: a text, or lists of them."""
+    """How often "-" occurs in an argument: a text, or lists of them."""
     return sum(map(_count, value)) if isinstance(value, list | tuple) else int(value == "-")
 
 

@@ -22,7 +22,7 @@ def one_line(text: object) -> str:
 
 
 def note(text: object) -> None:
-    """Tell the person at the desk something on standard error."""
+    """Tell the user something on standard error."""
     print(one_line(text), file=sys.stderr)
 
 

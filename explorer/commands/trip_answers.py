@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-#: Flags that name a place by where it stands.
+#: Flags that name a place by its position in the trip.
 WORDS = ("from", "via", "to")
 _ANYWHERE = "anywhere"
 
@@ -144,7 +144,7 @@ def _typed(arguments: argparse.Namespace, word: str) -> list[list[float]]:
 
 
 def _stands(word: str, boxes: int, domain: TripDomain) -> range:
-    """The places that a word means by where it stands: as many as there are boxes."""
+    """The places that a word means by position: as many as there are boxes."""
     k = len(domain.grids)
     places = {"from": range(1), "via": range(1, k - 1), "to": range(max(1, k - 1), k)}[word]
     if boxes and not places:

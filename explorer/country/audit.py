@@ -1,8 +1,9 @@
 """The audit of countries: counts of areas and the maps inside them, replayed on neighbours.
 
 As for single maps (`privacy.audit`): the same outcomes on data sets that differ by one record, or
-by a user of k records anywhere in the country, and on strangers. Countries are made up: a strip of
-areas in a tree of uneven depth, each a map of a few cells, or on a large case of 64 to 256 a side.
+by a user of k records anywhere in the country, and on unrelated data. Countries are made up: a
+strip of areas in a tree of uneven depth, each a map of a few cells, or on a large case of 64 to 256
+a side.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class Case:
     settings : of `Country`
     windows : the public areas
     atoms : (n, 2) area and cell of every record
-    changes : records, (k, 2) each, that neighbours have besides
+    changes : records, (k, 2) each, that neighbours have in addition
     bound : most records of one unit
     style, seed : of the outcomes
     grade : whether the source represents OpenDP's own

@@ -21,14 +21,14 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Box = tuple[int, int, int, int]
 
-#: Fan-out and height of the benchmarks by their number; erratum 15 holds, levels 9 and 5 stand.
+#: Fan-out and height of the benchmarks by their number; as erratum 15 says, levels 9 and 5.
 SHAPES = {1: (2, 9), 2: (4, 5)}
 
 
 def benchmark(counts: AreaCounts, number: int) -> AreaCounts:
     """The same records in the rectangles of a benchmark, halved or quartered so many times.
 
-    Rectangles in which no land lies are left out, which is public; maps inside the others are
+    Rectangles without land are left out, which is public; maps inside the others are
     clipped to the land of all areas, as maps inside areas are.
 
     Parameters

@@ -64,8 +64,8 @@ class Country(Mechanism):
     Privacy: `Curator.within`, area by area. The levels are disjoint regions of one pass, their
     draws add up along a path, the map inside is charged to its area's account, and the last draw
     takes all that is left: epsilon exactly, on every path, of any depth. A threshold compares a
-    draw that was paid for. A user of k records costs k times 1/k of the dearest path, wherever in
-    the country they lie.
+    draw that was paid for. A user of k records costs k times 1/k of the most expensive path,
+    wherever in the country they are.
 
     Examples
     --------

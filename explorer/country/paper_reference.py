@@ -1,7 +1,7 @@
 """Errors of a country next to those of another program, measured on the same accidents.
 
 Two means agree when they differ by at most 3 standard errors of their difference, or by at most
-10 % of the reference: rectangles, lattice and dice are other ones.
+10 % of the reference: rectangles, lattice and random draws are other ones.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ def standard_error(values: NDArray[np.float64]) -> float:
 
 
 def may_differ(error: float, other_error: float, other: float, floor: float) -> float:
-    """How far two means may lie apart and still agree.
+    """How far two means may differ and still agree.
 
     Three standard errors of their difference, or ``floor`` times the ``other`` mean where that is
     more: standard errors of a few draws are themselves known to a third or so.

@@ -21,7 +21,7 @@ from explorer.releases.release import Release
 Floats = NDArray[np.float64]
 
 MOST_RUNS = 10_000
-_OWN_SEEDS = 0x4E75  # keeps these seeds apart from all others that are made of small numbers
+_OWN_SEEDS = 0x4E75  # makes these seeds differ from all others that are made of small numbers
 
 
 def seed_of(run: int) -> int:

@@ -13,8 +13,9 @@
 | data | beginning of the matrix's SHA-256: distinguishes two versions of a city |
 | task | hash of everything the outcome depends on |
 
-The figures compare with exact counts, and `data` and `task` carry hashes of them, by which whoever
-can guess all the counts can confirm the guess: such a table is the curator's, not for publication.
+The figures compare with exact counts, and `data` and `task` carry hashes of them, by which a
+reader who can guess all the counts can confirm the guess: such a table is the curator's, not for
+publication.
 """
 
 from __future__ import annotations

@@ -184,8 +184,8 @@ def whole_counts(
     """A density as whole counts that add up to its rounded total, by systematic rounding.
 
     With C the running sum over the cells, leaf by leaf, a cell gets the whole numbers that C
-    passes in it, shifted by one half. Hence every leaf, and every row of leaves that stand side by
-    side in the order, is off by less than one record.
+    passes in it, shifted by one half. Hence every leaf, and every row of leaves that follow each
+    other in the order, is off by less than one record.
 
     Parameters
     ----------

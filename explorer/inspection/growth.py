@@ -2,7 +2,7 @@
 
 Everything here is read from the released tree alone, so it costs no privacy. The splits are taken
 level by level and, inside a level, in the order of the release. That is the order in which the
-mechanisms measure, Mosaic apart, which counts some levels together.
+mechanisms measure, except Mosaic, which counts some levels together.
 """
 
 from __future__ import annotations

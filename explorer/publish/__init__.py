@@ -1,1 +1,1 @@
-"""What leaves the house: a folder that others read, check and quote. Knows no exact number."""
+"""The published folder of a release, for others to read, check and quote. Knows no exact number."""

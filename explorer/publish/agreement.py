@@ -120,7 +120,7 @@ def _package(path: Path, leaves: Leaves) -> None:
     gdal.check_driver(about)
     if about["features"] != len(leaves) or len(pyogrio.list_layers(source)) != 1:
         raise Differs(f"it has {about['features']:,} leaves, the release {len(leaves):,}")
-    # Only what is asked for: a stranger's table may have a thousand columns.
+    # Only what is asked for: an untrusted table may have a thousand columns.
     columns = [name for name in ("leaf", *leaves.columns) if name in about["fields"]]
     frame = pyogrio.read_dataframe(source, layer=LAYER, columns=columns)
     _columns(frame, leaves, 0)

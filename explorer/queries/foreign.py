@@ -1,4 +1,4 @@
-"""Boxes and polygons that a stranger sends: read apart, rebuilt here from plain arrays."""
+"""Untrusted files of boxes and polygons: read in a sandbox, rebuilt here from plain arrays."""
 
 from __future__ import annotations
 

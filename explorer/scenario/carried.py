@@ -92,8 +92,11 @@ def _bound(shared: Scenario, kind: Kind) -> int:
     return shared.contribution_bound if shared.contribution_bound in kind.bounds else 0
 
 
-def _first(shared: Scenario, own: Scenario) -> tuple[Choice, ...]:
-    """The mechanisms of ``own`` with the first of another screen of the same kind."""
-    if shared.kind is not own.kind or "learn" in (shared.page, own.page):
-        return own.mechanisms
-    return (*shared.mechanisms[: len(own.mechanisms)], *own.mechanisms[len(shared.mechanisms) :])
+def _first(shared: Scenario, target: Scenario) -> tuple[Choice, ...]:
+    """The mechanisms of ``target`` with the first of another screen of the same kind."""
+    if shared.kind is not target.kind or "learn" in (shared.page, target.page):
+        return target.mechanisms
+    return (
+        *shared.mechanisms[: len(target.mechanisms)],
+        *target.mechanisms[len(shared.mechanisms) :],
+    )

@@ -1,4 +1,4 @@
-"""A scenario of people who keep their places as Python: what its scripts say besides."""
+"""A scenario of people who keep their places as Python: what its scripts say in addition."""
 
 from __future__ import annotations
 

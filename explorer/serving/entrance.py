@@ -14,7 +14,7 @@ from tornado.web import RequestHandler
 from explorer.grid.allowance import Buckets
 from explorer.serving.ending import ENDING
 
-#: Pages an address may open at once and a second; a class in one room may share an address.
+#: Pages an address may open at once and a second; a school class may share an address.
 AT_ONCE, A_SECOND = 12, 2.0
 #: Sessions of all visitors, one of which takes 6 to 30 MB, and of one address: the rest is kept for
 #: others.

@@ -18,7 +18,7 @@ from explorer.grid.allowance import Bucket, Buckets
 from explorer.teaching.classroom import ClassRoom, Clock
 from explorer.teaching.codes import new_code, tidy
 
-#: Classes on one server, and of one address: a school may have one for all its rooms.
+#: Classes on one server, and of one address: a school may have one for all its classes.
 MOST_CLASSES, MOST_OF_ONE = 20, 5
 #: Seconds after which a class where nothing happens is forgotten; where its place is wanted, one
 #: where no one is, and one that no participant has come to since it was created.

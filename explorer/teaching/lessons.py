@@ -1,6 +1,6 @@
 """Lessons as files: a few settings in YAML, then the words in Markdown.
 
-A lesson is a file NN_name.md: between two lines of three hyphens stand its `title`, `goal`,
+A lesson is a file NN_name.md: between two lines of three hyphens are its `title`, `goal`,
 `minutes`, `experiment` and, if wanted, the `settings` that the experiment begins with; below them
 the sections `## Steps`, `## Question` and `## Answer`. The experiment is a key of `EXPERIMENTS`, or
 "scenario" with a `scenario` that opens the Explore page as it describes.

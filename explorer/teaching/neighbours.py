@@ -180,7 +180,7 @@ def _sum_of_laplaces(decay: Floats) -> Floats:
             (1 - q[0]) / (1 + q[0]) * q[0] ** np.abs(np.arange(-half_width, half_width + 1))
         )
         return distribution
-    # Thirty scales of the widest draw besides: what wraps round is below any digit shown.
+    # Thirty scales of the widest draw in addition: what wraps round is below any digit shown.
     half_width = math.ceil(12 * sd + 30 / float(decay.min()))
     size = 2 ** math.ceil(math.log2(2 * half_width + 1))
     t = 2 * np.pi * np.arange(size // 2 + 1) / size

@@ -3,7 +3,7 @@
 For R previews at each epsilon, with the same seeds at all of them, the number of answers within the
 tolerance rises with epsilon. The estimate is the smallest epsilon of a fixed ladder at which the
 wanted share of them is. At the true smallest epsilon the number is binomial with R and the share;
-with k the 2.5 % and K the 97.5 % quantile of that distribution, the truth lies, 95 times in 100,
+with k the 2.5 % and K the 97.5 % quantile of that distribution, the truth is, 95 times in 100,
 between the smallest epsilon with k hits or more and the smallest with more than K. That holds if
 more epsilon never does worse.
 """

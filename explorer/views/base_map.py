@@ -66,7 +66,7 @@ class BaseLayer:
             layer.switch(on)
 
     def widen(self, wide: bool) -> None:
-        """Larger names, for a room."""
+        """Larger names, for a projector."""
         self._wide = wide
         for layer in self.drawn:
             layer.texts.glyph.text_font_size = WIDE_TYPE if wide else TYPE

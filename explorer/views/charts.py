@@ -152,7 +152,7 @@ class ErrorCurves:
         self._name(curves, bottom, top)
 
     def _name(self, curves: Sequence[Curve], bottom: float, top: float) -> None:
-        """Put each name next to the end of its line, moved apart where they would overlap."""
+        """Put each name next to the end of its line, moved where they would overlap."""
         scale = np.log(top / bottom)
         ends = [float(np.log(c.middle[-1] / bottom) / scale) for c in curves]
         places = bottom * np.exp(spread(ends, NAME_HEIGHT / HEIGHT) * scale)

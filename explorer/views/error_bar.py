@@ -25,8 +25,8 @@ def error_bar(
 ) -> str:
     """The parts as signed numbers, and below them a bar with zero in the middle.
 
-    Too many lies to the right, too few to the left. Parts of one sign are stacked, parts of
-    opposite signs lie on either side of zero; the tick is their sum, the difference. The bar is as
+    Too many is to the right, too few to the left. Parts of one sign are stacked, parts of
+    opposite signs are on either side of zero; the tick is their sum, the difference. The bar is as
     wide as the larger side asks for, so lengths compare within one bar and not between bars. Not a
     number gives "…". ``clipping`` is None where no contribution bound is in force.
     """
@@ -41,7 +41,7 @@ def error_bar(
 
 
 def error_key(*, clipping: bool) -> str:
-    """What the parts of `error_bar` stand for; ``clipping`` where a contribution bound is in force.
+    """What the parts of `error_bar` mean; ``clipping`` where a contribution bound is in force.
 
     >>> error_key(clipping=False).count("<i"), error_key(clipping=True).count("<i")
     (2, 3)

@@ -21,7 +21,7 @@ from bokeh.plotting import figure
 from explorer.views import palette
 
 # Bokeh takes a pointer that rests for 300 ms before it moves for a press and ignores the drag that
-# follows: whoever aims first, or whose machine is busy, drew nothing. Nothing here needs a press.
+# follows: who aims first, or has a busy machine, drew nothing. Nothing here needs a press.
 _AIM_AS_LONG_AS_YOU_LIKE = """
 const view = cb_context.index.find_one(cb_obj.origin)
 const gestures = view?.canvas_view?.ui_event_bus?.ui_gestures

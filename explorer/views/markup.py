@@ -36,7 +36,7 @@ def safe_text(text: object, limit: int = 80) -> str:
 def figures_strip(figures: Iterable[tuple[str, str]], look: str = "") -> str:
     """A strip of labelled figures: pairs of label and value, as a definition list.
 
-    ``look`` "four" keeps four of them in one row whatever the room; "line" is as low as a line.
+    ``look`` "four" keeps four of them in one row at any width; "line" is as low as a line.
     """
     pairs = "".join(
         f"<div><dt>{html.escape(label)}</dt><dd>{html.escape(value)}</dd></div>"
@@ -101,7 +101,7 @@ _WIDE, _NARROW = 0.03, 0.055
 
 
 def _spaced(ticks: Sequence[tuple[float, str]], letter: float = _WIDE) -> list[tuple[float, str]]:
-    """The ticks that have space, a letter apart; zero stays, and short numbers give way."""
+    """The ticks that have space, a letter between them; zero stays, short numbers give way."""
     spaced: list[tuple[float, str]] = []
     for tick in sorted(ticks, key=lambda t: (t[1].strip("+") != "0", -len(t[1]))):
         if all(

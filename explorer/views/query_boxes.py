@@ -93,7 +93,7 @@ class QueryBoxes:
         """Show (n, 4) ``rectangles`` in grid units; the ``selected`` rows are highlighted.
 
         Tags keep what was said of boxes of these names until it is said anew. One selected row has
-        handles at its corners, if it is ``held``. Rows that stand for one of ``shapes`` are drawn
+        handles at its corners, if it is ``held``. Rows that represent one of ``shapes`` are drawn
         as polygons; ``corners`` (k, 2) are marked where a polygon is selected.
         """
         # A copy: a source that holds views of the caller's array never notices a change in it.

@@ -46,7 +46,7 @@ class SmallMap:
         )
         fig.axis.visible = False
         fig.grid.visible = False
-        # Until there is a picture its room is grey, in both themes; the page has grounds of its
+        # Until there is a picture its place is grey, in both themes; the page has grounds of its
         # own for figures, so that a colour of the figure would not be seen.
         edges = {"left": x0, "bottom": y0, "right": x1, "top": y1}
         fig.quad(**edges, fill_color=_WAITING, fill_alpha=0.18, line_color=None)

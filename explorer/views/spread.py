@@ -1,4 +1,4 @@
-"""Labels next to an axis, moved apart so that none covers another."""
+"""Labels next to an axis, moved so that none covers another."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 
 def spread(places: Sequence[float], gap: float) -> NDArray[np.float64]:
-    """Move ``places`` (n,) in 0..1 apart until neighbours are ``gap`` apart, order kept.
+    """Move ``places`` (n,) in 0..1 until neighbours are at least ``gap`` from each other, in order.
 
     Neighbours that touch share one block that is centred on the mean of their wishes; a block
-    that would leave 0..1 is pushed inside. Too many for the room are spaced evenly.
+    that would leave 0..1 is pushed inside. Too many for the space are spaced evenly.
 
     >>> spread([0.5, 0.5, 0.9], 0.1).round(2).tolist()
     [0.45, 0.55, 0.9]

@@ -12,7 +12,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell: text, a quieter text after it, markup of ours before it, and whether it stands out.
+    """A cell: text, a quieter text after it, markup of ours before it, whether it is emphasised.
 
     ``before`` is not escaped: it takes swatches, never a string from a file.
     """

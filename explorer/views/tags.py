@@ -105,7 +105,7 @@ class TagPlaces:
         scale: float,
         bounds: tuple[float, float, float, float],
     ) -> tuple[NDArray[np.int64], Bools]:
-        """How many tags higher each stands, and which are shown; a tag is ``row`` pixels high."""
+        """How many tags higher each is, and which are shown; a tag is ``row`` pixels high."""
         n, (x0, y0, x1, y1) = len(x), bounds
         lift, visible = np.zeros(n, dtype=np.int64), np.isfinite(x)
         area = (x1 - x0) * (y1 - y0) * scale**2

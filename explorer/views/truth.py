@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from explorer.grid.grid import Grid
 
 
-#: Points stand so far apart that they are drawn as dots, if fewer pixels than this part hold one.
+#: Points are sparse enough to be drawn as dots if fewer pixels than this part hold one.
 SPARSE = 0.05
 
 

@@ -117,7 +117,7 @@ def costs_table(lost: Dropouts) -> str:
 
 
 def about_bytes(figures: Figures) -> str:
-    """What a person sends apart from her numbers, and when those outweigh it."""
+    """What a person sends besides the numbers, and when the numbers outweigh it."""
     return (
         f"Keys, boxes and shares take {size(figures.protocol)} of a person whatever she is asked; "
         f"with {figures.bits} bits a number, her vector outweighs them above {figures.even:,} "

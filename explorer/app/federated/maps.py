@@ -37,7 +37,7 @@ class RoundMaps(MapPair):
         self.frame.styles = {**self.frame.styles, "flex": "1 1 100%"}
 
     def around(self, whole: str) -> dict[str, str]:
-        """Not limited: next to the maps stand texts."""
+        """Not limited: there are texts next to the maps."""
         return {"flex": "1 1 100%"}
 
     def mark_round(self, marked: Marked | None) -> None:

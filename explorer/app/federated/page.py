@@ -63,7 +63,7 @@ class Federated(CityPage):
     STYLES = ("palette", "partition", "drag")
     MORE = "How it was made"
     Upload, Controls, Text = UploadForm, FederatedDrawer, FederatedReadout
-    #: The panel that stands open at first sight.
+    #: The panel that is open at first.
     FIRST = "Rounds"
     drawer: FederatedDrawer
     readout: FederatedReadout

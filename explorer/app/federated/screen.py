@@ -64,9 +64,9 @@ def compute(job: Job, progress: Progress | None = None) -> Screen:
 def drawn(job: Job, progress: Progress | None) -> DistributedRelease:
     """What people and server end up with.
 
-    A preview takes the noise of all shares in one draw for each sum: the same law, and quick. A
-    release draws every person's own share, and so does a preview with bits that someone chose:
-    whether sums of shards fit them cannot be seen in one draw.
+    A preview takes the noise of all shares in one draw for each sum: the same distribution, and
+    quick. A release draws every person's own share, and so does a preview with bits that someone
+    chose: whether sums of shards fit them cannot be seen in one draw.
 
     Raises
     ------

@@ -139,7 +139,7 @@ class Learn(CuratorPage):
         return LearnState(city=city, side=side)
 
     def build(self, parts: PageParts) -> None:
-        """Make the list of lessons and the place where one of them stands."""
+        """Make the list of lessons and the place where one of them is shown."""
         self.workspace = Workspace(self.KEY, parts.opening, parts.tab)
         self.contents = Contents(parts, self.lessons, self.open)
         self.progress = Progress(self.lessons, self._recalled)
@@ -166,7 +166,7 @@ class Learn(CuratorPage):
         self.number = -1
         self.card: LessonCard | None = None
         self.open(self._first, self._asked)
-        # Apart from the messages, which what is being read would replace.
+        # Not among the messages, which what is being read would replace.
         notices = [notice for notice in (parts.opening.damaged, *self._notices) if notice]
         put(self.notices, "".join(map(_notice, notices)))
 

@@ -104,7 +104,7 @@ class PostprocessingExperiment(StartedExperiment):
             self.show(self.found)
 
     def show(self, result: Found) -> None:
-        """Show all ways, and what comes out as the switches stand."""
+        """Show all ways, and what comes out with the switches as they are set."""
         self.found = result
         chosen = Treatment(*(bool(getattr(self.settings, name)) for name in SWITCHES))
         at = TREATMENTS.index(chosen)

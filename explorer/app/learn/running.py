@@ -1,6 +1,6 @@
 """Long work of a lesson: a `Job` with progress in words and a button to cancel.
 
-All lessons of this server share a few threads, so that a room full of visitors waits in turn
+All lessons of this server share a few threads, so that many visitors wait in turn
 instead of slowing everything down together.
 """
 

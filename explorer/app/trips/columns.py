@@ -7,7 +7,7 @@ from dataclasses import replace
 from explorer.app.boxes.answers import LEAVES, RANGE, Column, PrivateAnswers
 from explorer.app.curator.answers import CAUSES, COLUMNS, ERROR, under_bound
 
-# A row of three places needs the room; how many leaves there are is below the maps.
+# A row of three places needs the space; how many leaves there are is below the maps.
 _WIDTHS = {"true": 62, "private": 64, "difference": 68, CAUSES.name: 116, "error %": 58}
 _RANGE = "95 % range"
 COUNTS = tuple(

@@ -120,7 +120,7 @@ def _answering(mechanism: Mechanism, matrix: TripMatrix, seed: int) -> Callable[
     InputError
         For a mechanism that would publish too much, or a distribution that is not known.
     """
-    # The law is of single trips: where persons are protected grids are drawn, and are coarser.
+    # This distribution is of single trips: for protected persons, grids are drawn, and coarser.
     law = by_law(mechanism, matrix, seed) if matrix.unit == "point" else None
     if law is None:
         mechanism.require_release(matrix.shape)

@@ -1,6 +1,6 @@
 """The maps on which claims are checked.
 
-The papers' own data is not to be had (htf-2022) or not here (grids-2013). In its place stand, in
+The papers' own data is not to be had (htf-2022) or not here (grids-2013). Used instead are, in
 full: San Francisco's taxis thinned to the 3.5 million records of htf-2022, New York's car rides,
 both on 1024 x 1024 cells; the check-ins of grids-2013 thinned to its million, on 256 x 256; and
 the Gaussian clusters of htf-2022, made here. Where a file is missing the made-up city takes its

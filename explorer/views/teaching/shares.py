@@ -1,4 +1,4 @@
-"""Share of good answers against epsilon, with the interval in which the wanted share lies."""
+"""Share of good answers against epsilon, with the interval that contains the wanted share."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The bench of trips: errors of mechanisms on sets of trips, seed by seed.
 
 A release is drawn as a preview and asked all workloads. Where a grid has more parts than
-`LAW_ABOVE`, and a map is no way to answer, its answers are drawn from the exact law of one box
-(`law`): Identity and MKM nearly always, on more than two axes.
+`LAW_ABOVE`, and a map is no way to answer, its answers are drawn from the exact distribution of
+one box (`law`): Identity and MKM nearly always, on more than two axes.
 """
 
 from __future__ import annotations

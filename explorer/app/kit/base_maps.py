@@ -15,7 +15,7 @@ class BaseMaps:
     def __init__(self, maps: Any) -> None:
         self._maps, self._wide = maps, False
         ranges = maps.all_ranges
-        together = [[at for at, other in enumerate(ranges) if other is own] for own in ranges]
+        together = [[at for at, other in enumerate(ranges) if other is linked] for linked in ranges]
         self._groups = [group for at, group in enumerate(together) if group[0] == at]
         self.layers = [BaseLayer() for _ in self._groups]
 
@@ -36,7 +36,7 @@ class BaseMaps:
             layer.switch(on)
 
     def widen(self, wide: bool) -> None:
-        """Larger names for a room, or as usual."""
+        """Larger names for a presentation, or the usual ones."""
         self._wide = wide
         for layer in self.layers:
             layer.widen(wide)
@@ -51,7 +51,7 @@ class BaseMaps:
             if not layer.drawn or (number is not None and number not in group):
                 continue
             # Of a map that is hidden nothing is known.
-            shown = next((at for at in group if self._maps.is_shown(at)), group[0])
-            view = self._maps.viewport(shown if number is None else number)
-            taken = self._maps.bars.taken(view.width, self._wide)
-            layer.zoom((view.x0, view.y0, view.x1, view.y1), float(view.pixels_per_x), taken)
+            visible = next((at for at in group if self._maps.is_shown(at)), group[0])
+            view = self._maps.viewport(visible if number is None else number)
+            covered = self._maps.bars.taken(view.width, self._wide)
+            layer.zoom((view.x0, view.y0, view.x1, view.y1), float(view.pixels_per_x), covered)

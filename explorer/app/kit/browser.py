@@ -94,8 +94,8 @@ class Browser(_Orders):
 
     def _answered(self, answer: dict[str, Any]) -> None:
         done, text = answer.get("done"), answer.get("text")
-        known = self._asked is not None and answer.get("number") == self._asked
-        if known and isinstance(done, bool) and isinstance(text, str):
+        expected = self._asked is not None and answer.get("number") == self._asked
+        if expected and isinstance(done, bool) and isinstance(text, str):
             self._asked = None
             self._copied("" if done else text)
 

@@ -25,20 +25,20 @@ def pixels(height: Any) -> int:
     Raises
     ------
     InputError
-        For anything else, and for heights in which no map stands.
+        For anything else, and for heights in which no map fits.
 
     Examples
     --------
     >>> pixels("700px")
     700
     """
-    found = _PIXELS.fullmatch(height) if isinstance(height, str) else None
-    if found is None or not _LEAST <= int(found[1]) <= _MOST:
+    match = _PIXELS.fullmatch(height) if isinstance(height, str) else None
+    if match is None or not _LEAST <= int(match[1]) <= _MOST:
         raise InputError(
             f"The height of a page is {str(height)[:40]!r}: give pixels from {_LEAST} to {_MOST:,} "
             'such as "700px".'
         )
-    return int(found[1])
+    return int(match[1])
 
 
 def laid_out(drawer: Sequence[Any], page: Any, height: int | None = None) -> Any:

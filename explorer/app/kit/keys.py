@@ -46,8 +46,8 @@ class Keys:
     def _heard(self, text: Any) -> None:
         # Anything may come from a client.
         try:
-            said = json.loads(text)
-            key, far = said["key"], said["far"]
+            message = json.loads(text)
+            key, far = message["key"], message["far"]
         except (ValueError, TypeError, KeyError, RecursionError):
             return
         if key in KEYS and isinstance(far, bool):

@@ -14,7 +14,7 @@ from explorer.app.kit.theme import SMALL
 LEAST, NOTED = 240, 330
 _CSS = static.fill("map_bars.css", SMALL=SMALL, LEAST=LEAST, NOTED=NOTED)
 #: Of the type of a bar: pixels in the narrowest window, pixels of a map's width there, and by how
-#: much wider a map is whose type is a pixel larger; how much larger type is for a room.
+#: much wider a map is whose type is a pixel larger; how much larger type is in a presentation.
 _EM, _USUAL, _PER_PIXEL, _WIDE = 12.0, 450.0, 250.0, 1.35
 #: Of the scale bar at the lower left: its part of the width, pixels next to it, pixels of height.
 _SCALE = 0.3, 32.0, 46.0
@@ -37,9 +37,9 @@ class MapBars:
         self._texts[number] = bar
         self._show()
 
-    def arrange(self, shown: Sequence[bool], swiped: bool) -> None:
+    def arrange(self, visible: Sequence[bool], swiped: bool) -> None:
         """Follow the maps: which of them are shown, and whether the second is over the first."""
-        self._shown, self._swiped = shown, swiped
+        self._shown, self._swiped = visible, swiped
         self._show()
 
     @property
@@ -56,7 +56,7 @@ class MapBars:
         Parameters
         ----------
         width : of the map, in pixels
-        wide : whether its type is that for a room
+        wide : whether its type is that of a presentation
         """
         part, more, high = _SCALE
         scale = (0.0, 0.0, part * width + more, high)
@@ -68,10 +68,10 @@ class MapBars:
         # The note, where there is space for one, takes a second line, in a narrow bar a third.
         lines = 1 if width <= NOTED else 2 if long >= 18 * em else 3
         tall = 17 + 1.3 * em * (lines + 1)
-        found = [scale, (width - 6 - long, 0.0, width, 6 + tall)]
+        covered = [scale, (width - 6 - long, 0.0, width, 6 + tall)]
         if self.apart:
-            found.append((0.0, 50.0, 6 + long, 56 + tall))
-        return found
+            covered.append((0.0, 50.0, 6 + long, 56 + tall))
+        return covered
 
     def _show(self) -> None:
         texts, spoken = self._texts, set[str]()

@@ -53,7 +53,7 @@ class MapTools:
     ) -> None:
         self._zoom = zoom
         self.alone = None if alone is None else str(alone)
-        shows = {each: str(number) for number, each in enumerate(names)} | {"Swipe": "swipe"}
+        shows = {name: str(number) for number, name in enumerate(names)} | {"Swipe": "swipe"}
         if not phone:
             shows = {"Both": "all", **shows}
         first = "1" if phone and names else next(iter(shows.values()))

@@ -342,14 +342,14 @@ class Maps:
         self.push()
 
     def widen(self, wide: bool) -> None:
-        """Larger tags and handles for a room, or as usual."""
+        """Larger tags and handles for a presentation, or the usual ones."""
         for view in self.views:
             view.widen(wide)
         self.base.widen(wide)
         self.push()
 
     def read(self, texts: Sequence[str] | None) -> None:
-        """What each map says at the pointer, beside its title; None for what stood there before."""
+        """What each map says at the pointer, next to its title; None for what was there before."""
         self._write_heads(() if texts is None else texts)
         self.push()
 
@@ -378,12 +378,12 @@ class Maps:
             self.base.refit()
 
     def put_beside(self, beside: Any) -> None:
-        """Put something beside the maps where there is room, and below them where there is none."""
+        """Put something next to the maps where there is space, and below them elsewhere."""
         self.view = ui.wrapping(self.frame, beside, gap="8px 28px")
         self.view.styles = {**self.view.styles, "align-items": "flex-start"}
 
     def stand_in(self, around: Any) -> None:
-        """Stand in a `holder` of a page, which becomes as wide as the maps can be."""
+        """Be placed in a `holder` of a page, which becomes as wide as the maps can be."""
         self._around = around
         self._leave(self._left)
         around.objects = [self.view]
@@ -396,11 +396,11 @@ class Maps:
         if pn.state.curdoc is None:
             pn.io.push_notebook(self.view)
 
-    def show_truth(self, shown: bool) -> None:
+    def show_truth(self, visible: bool) -> None:
         """Send what says something of exact counts, or take it away from the browser."""
-        self.truth = shown
+        self.truth = visible
         self.read(None)
-        if not shown:
+        if not visible:
             # Until the next answers no tag says anything.
             for boxes in self.boxes:
                 boxes.forget()
@@ -423,16 +423,18 @@ class Maps:
     def _leave(self, below: str) -> None:
         """Leave the dock its part of the window's height; what belongs to the maps ends with them.
 
-        Where maps that leave a dock room next to them are higher than those above it, they are.
+        Where maps that leave a dock space next to them are higher than those above it, they are.
         """
         self._left = below
         self.bars.arrange([bool(card.visible) for card in self._side_by_side], self._swiped)
         widths: list[str] = []
         aspects = [grid.width / grid.height for grid in self.grids]
-        visible = [each for each, card in zip(aspects, self.frame[0], strict=True) if card.visible]
+        visible = [
+            ratio for ratio, card in zip(aspects, self.frame[0], strict=True) if card.visible
+        ]
         if self._swiped:
             visible = visible[:1]
-        # Who presents has larger type above and below.
+        # A presentation has larger type above and below.
         window = f"{WINDOW} - {self._taken}px * var(--type, 1)"
         beside = f"(100cqw - {BESIDE + GAP * len(visible)}px) / {sum(visible):.4f}"
         height = f"max(({window} - {below}), min(({window}), ({beside})))"
@@ -445,7 +447,7 @@ class Maps:
             card.styles = {
                 "flex": f"{100 * part:.0f} 1 {280 * part:.0f}px",
                 "max-width": widest,
-                # Titles may have lines more: the maps stand level all the same.
+                # Titles may have lines more: the maps are aligned all the same.
                 "align-self": "flex-end",
                 "grid-area": "1 / 1" if self._swiped else "auto",
                 "pointer-events": "none" if over else "auto",

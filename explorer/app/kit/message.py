@@ -19,7 +19,7 @@ from explorer.app.kit.later import after
 MOST = 3
 #: Seconds after which news and refusals go by themselves.
 NEWS, REFUSALS = 6.0, 20.0
-# They lie over the page, so that they never move what they are about; clicks next to them go
+# They overlay the page, so that they never move what they are about; clicks next to them go
 # through. In a cell of a notebook they begin at its upper edge.
 _CELL = """
 :host { position: sticky !important; top: 8px; height: 0 !important; width: 100% !important;
@@ -39,7 +39,7 @@ Kind = Literal["alert", "status", "busy"]
 
 
 @dataclass(frozen=True, eq=False)
-class _Said:
+class _Message:
     kind: Kind
     sentence: str
 
@@ -56,11 +56,13 @@ class _Toast:
             self.text, button, visible=False, sizing_mode="stretch_width", stylesheets=[_TOAST]
         )
 
-    def show(self, said: _Said | None) -> None:
+    def show(self, message: _Message | None) -> None:
         text = ""
-        if said is not None:
-            look, role = ("notice", "alert") if said.kind == "alert" else ("notice info", "status")
-            text = f'<div class="{look}" role="{role}">{html.escape(said.sentence)}</div>'
+        if message is not None:
+            look, role = (
+                ("notice", "alert") if message.kind == "alert" else ("notice info", "status")
+            )
+            text = f'<div class="{look}" role="{role}">{html.escape(message.sentence)}</div>'
         if self.text.object != text:
             self.text.object = text
         if self.view.visible != bool(text):
@@ -68,30 +70,30 @@ class _Toast:
 
 
 class MessageArea:
-    """Sentences that lie over the page, the newest last; read out by screen readers.
+    """Sentences that overlay the page, the newest last; read out by screen readers.
 
     A refusal stays until the same control is tried again, until it is closed, or for a while;
     news go sooner.
     """
 
     def __init__(self) -> None:
-        self._said: list[_Said] = []
+        self._messages: list[_Message] = []
         self._toasts: list[_Toast] = []
         self.view = pn.Column(visible=False, margin=0, stylesheets=[_CELL])
 
     @property
     def sentence(self) -> str:
         """The newest sentence, "" where none is shown."""
-        return self._said[-1].sentence if self._said else ""
+        return self._messages[-1].sentence if self._messages else ""
 
     def over_window(self) -> None:
-        """Stand at the lower edge of the window: the page has it to itself."""
+        """Place the sentences at the lower edge of the window: the page fills it."""
         self.view.stylesheets = [_WINDOW]
 
     def refuse(self, sentence: str) -> None:
         """Show why something was not done."""
-        said = self._show("alert", sentence, REFUSALS)
-        at_next_attempt(lambda: self._drop(said))
+        message = self._show("alert", sentence, REFUSALS)
+        at_next_attempt(lambda: self._drop(message))
 
     def inform(self, sentence: str, seconds: float = NEWS) -> None:
         """Show what has been done, for so many seconds."""
@@ -99,49 +101,49 @@ class MessageArea:
 
     def working(self, sentence: str) -> None:
         """Show what is going on, until `done`; one thing at a time."""
-        self._said = [each for each in self._said if each.kind != "busy"]
+        self._messages = [message for message in self._messages if message.kind != "busy"]
         self._show("busy", sentence)
 
     def done(self) -> None:
         """Take away what `working` said, else what `inform` did; refusals stay."""
-        kind = "busy" if any(each.kind == "busy" for each in self._said) else "status"
-        self._put([each for each in self._said if each.kind != kind])
+        kind = "busy" if any(message.kind == "busy" for message in self._messages) else "status"
+        self._put([message for message in self._messages if message.kind != kind])
 
     def withdraw(self, sentence: str) -> None:
         """Take a sentence away that is not true any more, if it is still shown."""
-        self._put([each for each in self._said if each.sentence != sentence])
+        self._put([message for message in self._messages if message.sentence != sentence])
 
     def close(self, _event: Any = None) -> None:
         """Take all sentences away."""
         self._put([])
 
-    def _show(self, kind: Kind, sentence: str, seconds: float = 0.0) -> _Said:
-        said = _Said(kind, sentence)
-        others = [each for each in self._said if each.sentence != sentence]
+    def _show(self, kind: Kind, sentence: str, seconds: float = 0.0) -> _Message:
+        message = _Message(kind, sentence)
+        others = [other for other in self._messages if other.sentence != sentence]
         if kind == "alert":
             # What has just been done is old news once something is refused.
-            others = [each for each in others if each.kind != "status"]
-        self._put([*others, said][-MOST:])
+            others = [other for other in others if other.kind != "status"]
+        self._put([*others, message][-MOST:])
         if seconds:
-            after(seconds, partial(self._drop, said))
-        return said
+            after(seconds, partial(self._drop, message))
+        return message
 
     def _close(self, place: int) -> None:
-        if place < len(self._said):
-            self._drop(self._said[place])
+        if place < len(self._messages):
+            self._drop(self._messages[place])
 
-    def _drop(self, said: _Said) -> None:
-        self._put([each for each in self._said if each is not said])
+    def _drop(self, message: _Message) -> None:
+        self._put([other for other in self._messages if other is not message])
 
-    def _put(self, said: list[_Said]) -> None:
-        self._said = said
+    def _put(self, messages: list[_Message]) -> None:
+        self._messages = messages
         # Made with the first sentence: most pages never say one.
-        more = [_Toast(partial(self._close, at)) for at in range(len(self._toasts), len(said))]
+        more = [_Toast(partial(self._close, at)) for at in range(len(self._toasts), len(messages))]
         self._toasts += more
-        for toast, each in zip(self._toasts, [*said, None, None, None], strict=False):
-            toast.show(each)
-        if self.view.visible != bool(said):
-            self.view.visible = bool(said)
+        for toast, message in zip(self._toasts, [*messages, None, None, None], strict=False):
+            toast.show(message)
+        if self.view.visible != bool(messages):
+            self.view.visible = bool(messages)
         # Once they say it: what a browser has never shown takes no value there.
         if more:
             self.view.extend([toast.view for toast in more])

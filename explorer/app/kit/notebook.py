@@ -107,7 +107,7 @@ class Output(pn.Column):
     ----------
     page
         What Panel can show.
-    asked
+    on_request
         Whether browsers ask for the page, as a poster's script does; if not, the cell holds it.
 
     Attributes
@@ -118,10 +118,10 @@ class Output(pn.Column):
 
     model: Any = None
 
-    def __init__(self, page: Any, asked: bool) -> None:
+    def __init__(self, page: Any, on_request: bool) -> None:
         super().__init__(page, sizing_mode="stretch_width", margin=0)
         self._sources: dict[str, str] = {}
-        self._asked = asked
+        self._asked = on_request
         self._browsers: list[Any] = []
 
     def get_root(self, doc: Any = None, comm: Any = None, preprocess: bool = True) -> Model:
@@ -163,11 +163,11 @@ class Output(pn.Column):
         return self._scripts() + _with_sheets(html)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Bundle:
-        known = set(_targets())
+        earlier_targets = set(_targets())
         bundle, about = super()._repr_mimebundle_(include, exclude)
         if EXEC_MIME in about:
             for target, opened in list(_targets().items()):
-                if target not in known:
+                if target not in earlier_targets:
                     _answer(target, partial(_in_turn, opened))
             self.model.document.on_change(_hear_all)
             bundle = {**bundle, "text/html": self._scripts() + bundle["text/html"]}
@@ -211,8 +211,8 @@ class _ToBrowsers(Comm):
     def _built(self, browser: object) -> None:
         self._building.discard(browser)
         if not self._building:
-            kept, self._kept = self._kept, []
-            for message in kept:
+            messages, self._kept = self._kept, []
+            for message in messages:
                 self.send(*message)
 
 

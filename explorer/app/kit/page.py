@@ -134,12 +134,12 @@ class AppPage(pn.viewable.Viewer):
         page.param.watch(toggled, "dark_theme")
         return page
 
-    def show_badge(self, shown: bool) -> None:
+    def show_badge(self, visible: bool) -> None:
         """Show what the bar says about the screen, or not."""
         if self.BADGE and self._header and not self.phone:
             badge = self._header[0]
-            put(badge, f'<span class="badge">{self.BADGE}</span>' if shown else "")
-            badge.visible = shown
+            put(badge, f'<span class="badge">{self.BADGE}</span>' if visible else "")
+            badge.visible = visible
 
     def themed(self, dark: bool) -> None:
         """The theme was changed; pages with maps follow it."""
@@ -164,9 +164,9 @@ class AppPage(pn.viewable.Viewer):
         return notebook.for_marimo()
 
     def __panel__(self) -> Any:
-        shown = cell.laid_out(self.sidebar if self.controls else [], self.body, self.height)
+        layout = cell.laid_out(self.sidebar if self.controls else [], self.body, self.height)
         # Widgets take their looks from what is around them: a cell has no page there.
-        return ui.themed(shown, THEME)
+        return ui.themed(layout, THEME)
 
 
 def _on_phone() -> bool:
@@ -175,9 +175,9 @@ def _on_phone() -> bool:
 
 def starts_dark() -> bool:
     """The theme that the address asks for, else the one that was chosen last; dark at first."""
-    asked = pn.state.session_args.get("theme", [b""])[0]
-    if asked in (b"default", b"light", b"dark"):
-        return bool(asked == b"dark")
+    theme = pn.state.session_args.get("theme", [b""])[0]
+    if theme in (b"default", b"light", b"dark"):
+        return bool(theme == b"dark")
     return remembered_by_browser().get("theme") != "light"
 
 

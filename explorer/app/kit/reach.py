@@ -41,11 +41,11 @@ class Reach:
         scheme = "https" if secure else "http"
         if host and not is_loopback(host) and self._allows(host):
             return f"{scheme}://{host}"
-        named = [each for each in self.origins if not is_loopback(each)]
-        others = [each for each in named if bare(each) not in EVERYWHERE]
+        named = [origin for origin in self.origins if not is_loopback(origin)]
+        others = [origin for origin in named if bare(origin) not in EVERYWHERE]
         if is_loopback(self.address):
             # A proxy in front of it has the usual port.
-            others.sort(key=lambda each: bool(PORT.search(each)))
+            others.sort(key=lambda origin: bool(PORT.search(origin)))
         return f"http://{others[0]}" if others else ""
 
     @property

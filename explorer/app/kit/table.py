@@ -163,7 +163,7 @@ class Table(JSComponent):
                 return
         elif kind == "edit" and self._edited is not None and known(row):
             column, value = message.get("column"), message.get("value")
-            edits = any(shown.name == column and shown.edit for shown in self._layout)
+            edits = any(spec.name == column and spec.edit for spec in self._layout)
             text = isinstance(value, str) and len(value) <= _LONGEST
             if edits and (type(value) in (int, float, type(None)) or text):
                 self._entered = True

@@ -344,7 +344,7 @@ class Page(pmui.Page):
         """The page with its content, and other ``settings``; before it is shown."""
         static.when_ready("page.js")
         # Every layout is limited to its parent's height, and that one to the window's: on a phone
-        # the rest of the page would lie over the second map. Without a limit the page scrolls.
+        # the rest of the page would overlap the second map. Without a limit the page scrolls.
         for part in main:
             part.styles = {**part.styles, "max-height": "none"}
         self.param.update(main=[*main], sidebar=[*sidebar], **settings)

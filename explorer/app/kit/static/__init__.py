@@ -1,4 +1,4 @@
-"""Scripts, style sheets and HTML of the browser, in files beside this module."""
+"""Scripts, style sheets and HTML of the browser, in files next to this module."""
 
 from __future__ import annotations
 

@@ -3,8 +3,8 @@
 A page of exact counts must not be framed by another site's page, must load nothing from elsewhere,
 and is for those who ask for this server by one of its names: a page of another site whose name is
 moved to this computer's address (DNS rebinding) asks by its own. The server makes and signs every
-id of a session, and takes none from an address: whoever knows the id has the document, exact counts
-included, and anybody gets a signed one by opening a page.
+id of a session, and takes none from an address: anyone who knows the id has the document, exact
+counts included, and opening a page gives anyone a signed one.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Admission:
     proxied: bool = False
 
     def gates(self, port: int, pages: Collection[str], all_pages: Collection[str]) -> Gates:
-        """The gates of a server that has ``pages`` out of ``all_pages``, both as paths."""
+        """Request filters of a server that has ``pages`` out of ``all_pages``, both as paths."""
         closed = {*all_pages} - {page.strip("/") for page in pages} if self.class_only else ()
         shut_gates = [shut(closed, _ALONE)] if closed else []
         if self.passwords is None:
@@ -130,11 +130,11 @@ class Access(Router):
                 return self._application.get_handler_delegate(request, *answer)
         if request.path.strip("/") not in self._websockets:
             return None
-        made = self._contents.asked(session_of(request))
+        ready = self._contents.asked(session_of(request))
         if not _opens_websocket(request):
             return self._application.get_handler_delegate(request, Asked)
         answers = self._application.wildcard_router.find_handler(request)
-        return answers if answers is None or made is None else After(answers, made)
+        return answers if answers is None or ready is None else After(answers, ready)
 
     def _own(self, request: HTTPServerRequest) -> tuple[type[RequestHandler], Any] | None:
         if request.host.lower() not in self._hosts:
@@ -152,7 +152,7 @@ class Access(Router):
         if path in self._websockets:
             session = session_of(request)
             # The session of a websocket that comes late is gone, and is made again.
-            gone = all(session != each.id for each in self._server.get_sessions())
+            gone = all(session != other.id for other in self._server.get_sessions())
             gone &= _opens_websocket(request)
             too_many = self._contents.waits(session) and self._entrance.full(address)
             if too_many or (gone and not self._entrance.admits(address)):
@@ -162,7 +162,7 @@ class Access(Router):
     def _visitors(self) -> list[str]:
         """The address of each visitor whose page has content."""
         sessions = self._server.get_sessions()
-        there = [each.document for each in sessions if not self._contents.waits(each.id)]
+        there = [session.document for session in sessions if not self._contents.waits(session.id)]
         return [str(of_request(document, "remote_ip") or "") for document in there]
 
 
@@ -171,7 +171,7 @@ def _opens_websocket(request: HTTPServerRequest) -> bool:
 
 
 def shut(paths: Collection[str], sentence: str) -> Gate:
-    """A gate that no one passes: pages, with all that is below them, that are not to be had."""
+    """A filter that refuses pages, with all that is below them."""
     closed = {path.strip("/") for path in paths}
 
     def gate(request: HTTPServerRequest) -> tuple[type[RequestHandler], dict[str, Any]] | None:

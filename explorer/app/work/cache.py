@@ -1,4 +1,4 @@
-"""What is dear to make and shared by all visitors: made once, the least used goes first."""
+"""A cache of values shared by all visitors: made once, the least recently used goes first."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Any, Generic, TypeVar
 
-Thing = TypeVar("Thing")
+Value = TypeVar("Value")
 
 
-class Shelf(Generic[Thing]):
-    """Keeps the things used last, at most ``most``; anyone who holds an older one keeps it alive.
+class Shelf(Generic[Value]):
+    """Keeps the values used last, at most ``capacity``; a reference to an older one keeps it alive.
 
-    Visitors who ask for the same thing at the same time wait for one making of it.
+    Visitors who ask for the same value at the same time wait while it is made once.
 
     Examples
     --------
@@ -24,24 +24,24 @@ class Shelf(Generic[Thing]):
     (True, False)
     """
 
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._things: OrderedDict[Hashable, Thing] = OrderedDict()
+    def __init__(self, capacity: int) -> None:
+        self._capacity = capacity
+        self._values: OrderedDict[Hashable, Value] = OrderedDict()
         self._making: dict[Hashable, threading.Lock] = {}
         self._lock = threading.Lock()
 
     def __contains__(self, key: Hashable) -> bool:
-        return key in self._things
+        return key in self._values
 
-    def get(self, key: Hashable, make: Callable[[], Thing]) -> Thing:
-        """The thing called ``key``, or ``make()`` if it is not here; what that raises is raised."""
+    def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
+        """The value of ``key``, or ``make()`` if it is not here; what that raises is raised."""
         with self._making.setdefault(key, threading.Lock()):
-            thing: Any = self._things.get(key, self)
-            if thing is self:
-                thing = make()
+            value: Any = self._values.get(key, self)
+            if value is self:
+                value = make()
             with self._lock:
-                self._things[key] = thing
-                self._things.move_to_end(key)
-                while len(self._things) > self._most:
-                    self._things.popitem(last=False)
-            return thing
+                self._values[key] = value
+                self._values.move_to_end(key)
+                while len(self._values) > self._capacity:
+                    self._values.popitem(last=False)
+            return value

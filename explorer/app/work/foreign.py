@@ -1,4 +1,4 @@
-"""What visitors send, read apart (`grid.apart`): one file a visit, two in all, others wait."""
+"""Uploads, read in a sandbox (`grid.apart`): one file a visit, two in all, others wait."""
 
 from __future__ import annotations
 

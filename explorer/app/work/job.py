@@ -71,10 +71,10 @@ class Run:
 
     def seconds_left(self) -> float | None:
         """An estimate from the pace so far; None before there is one."""
-        taken, done = time.monotonic() - self._began, self.part - self._first
-        if self.phase != "running" or done <= 0 or taken < 1:
+        elapsed, done = time.monotonic() - self._began, self.part - self._first
+        if self.phase != "running" or done <= 0 or elapsed < 1:
             return None
-        return taken / done * (1 - self.part)
+        return elapsed / done * (1 - self.part)
 
 
 _running: ContextVar[Run] = ContextVar("running")
@@ -271,12 +271,12 @@ class Job(Generic[Result]):
         context = contextvars.copy_context()
         work = partial(context.run, _attempt, partial(self._do, run, question))
         working = loop.run_in_executor(getattr(question, "pool", self._pool), work)
-        seen: tuple[Any, ...] = ()
+        previous: tuple[Any, ...] = ()
         try:
             while not (await asyncio.wait({working}, timeout=self._changed and LOOK))[0]:
                 now = run.phase, run.part
-                if now != seen and run is self._run:
-                    seen = now
+                if now != previous and run is self._run:
+                    previous = now
                     visit.show(self._tell)
         finally:
             late.cancel()
@@ -356,7 +356,7 @@ class Background(Job[Any]):
     ) -> None:
         """Do ``work()`` in a thread, then ``done(result)``; if it cannot be done, ``failed()``.
 
-        Foreign files (`Foreign`) have threads of their own, and wait there for their turn.
+        Uploaded files (`Foreign`) have threads of their own, and wait there for their turn.
         """
         self._then, self._failed = done, failed
         self._saying, self._since = saying, time.monotonic()

@@ -106,5 +106,5 @@ def log_visitors_briefly() -> None:
     """Let all faults of visitors be logged so; a second call changes nothing."""
     for name in (*_MESSAGES, *_IN_VAIN, *_TASKS):
         logger = logging.getLogger(name)
-        if not any(isinstance(known, VisitorFaults) for known in logger.filters):
+        if not any(isinstance(log_filter, VisitorFaults) for log_filter in logger.filters):
             logger.addFilter(VisitorFaults(name not in _TASKS))

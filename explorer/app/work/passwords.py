@@ -32,26 +32,28 @@ class Passwords:
 
     Parameters
     ----------
-    known : passwords or hashes of `hashed` by name
+    entries : passwords or hashes of `hashed` by name
 
-    >>> known = Passwords({"ada": "a long password"})
-    >>> known.right("ada", "a long password"), known.right("ada", ""), known.right("bob", "")
-    (True, False, False)
+    >>> passwords = Passwords({"ada": "a long password"})
+    >>> [passwords.right("ada", typed) for typed in ("a long password", "")]
+    [True, False]
+    >>> passwords.right("bob", "")
+    False
     """
 
-    def __init__(self, known: dict[str, str]) -> None:
-        self._known = known
-        self._strangers = next((each for each in known.values() if _HASH.fullmatch(each)), "")
+    def __init__(self, entries: dict[str, str]) -> None:
+        self._entries = entries
+        self._any_hash = next((entry for entry in entries.values() if _HASH.fullmatch(entry)), "")
 
     def __len__(self) -> int:
-        return len(self._known)
+        return len(self._entries)
 
     def right(self, name: str, password: str) -> bool:
         """Whether the password is that of the name; an unknown name takes as long to refuse."""
-        kept = self._known.get(name)
+        entry = self._entries.get(name)
         typed = password[:MOST_CHARACTERS]
-        same = _is_of(typed, kept if kept is not None else self._strangers)
-        return same and kept is not None and len(password) <= MOST_CHARACTERS
+        same = _is_of(typed, entry if entry is not None else self._any_hash)
+        return same and entry is not None and len(password) <= MOST_CHARACTERS
 
 
 def hashed(password: str) -> str:
@@ -64,8 +66,8 @@ def hashed(password: str) -> str:
     """
     _check(password, "This password")
     salt = secrets.token_urlsafe(16)
-    found = _scrypt(password, salt, _COST, _BLOCK, _LANES)
-    return f"scrypt:{_COST}:{_BLOCK}:{_LANES}${salt}${found}"
+    digest = _scrypt(password, salt, _COST, _BLOCK, _LANES)
+    return f"scrypt:{_COST}:{_BLOCK}:{_LANES}${salt}${digest}"
 
 
 def read_passwords(path: str | os.PathLike[str]) -> Passwords:
@@ -76,24 +78,24 @@ def read_passwords(path: str | os.PathLike[str]) -> Passwords:
     InputError
         When it is not there, others can read it, or a line is not a name and a password.
     """
-    known: dict[str, str] = {}
+    entries: dict[str, str] = {}
     for place, line in enumerate(_text(Path(path)).splitlines(), start=1):
         if not line.strip() or line.startswith("#"):
             continue
         # Of what is in it nothing is repeated: it may be a password.
         where = f"Line {place} of the file of passwords"
-        name, colon, kept = line.partition(":")
+        name, colon, entry = line.partition(":")
         if not colon or not checked_name(name):
             raise InputError(f"{where} is not NAME:PASSWORD, with a name without spaces.")
-        if name in known:
+        if name in entries:
             raise InputError(f"{where} has a name that stands in it already.")
-        _check(kept, f"{where}: its password")
-        if kept.startswith("scrypt:") and not _is_hash(kept):
+        _check(entry, f"{where}: its password")
+        if entry.startswith("scrypt:") and not _is_hash(entry):
             raise InputError(f"{where}: its hash is none that dp-explorer password makes.")
-        known[name] = kept
-    if not known:
+        entries[name] = entry
+    if not entries:
         raise InputError("The file of passwords has no name in it: add lines NAME:PASSWORD.")
-    return Passwords(known)
+    return Passwords(entries)
 
 
 def checked_name(name: str) -> bool:
@@ -136,12 +138,12 @@ def _is_hash(text: str) -> bool:
     return small and cost & (cost - 1) == 0
 
 
-def _is_of(typed: str, kept: str) -> bool:
-    """Whether a password is the kept one, or that of the kept hash, without telling how nearly."""
-    found = _HASH.fullmatch(kept)
-    if found is None:
-        return hmac.compare_digest(typed.encode(), kept.encode())
-    cost, block, lanes, salt, expected = found.groups()
+def _is_of(typed: str, entry: str) -> bool:
+    """Whether a password is that of an entry, itself or a hash, compared in constant time."""
+    match = _HASH.fullmatch(entry)
+    if match is None:
+        return hmac.compare_digest(typed.encode(), entry.encode())
+    cost, block, lanes, salt, expected = match.groups()
     return hmac.compare_digest(_scrypt(typed, salt, int(cost), int(block), int(lanes)), expected)
 
 

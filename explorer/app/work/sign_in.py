@@ -1,6 +1,6 @@
-"""Signing in: who has not is let to no page, no websocket and no file of the server.
+"""Signing in: without it a visitor gets no page, no websocket and no file of the server.
 
-The gate is before every way into the server, so that none can be forgotten. (Panel's provider
+The filter sees every request to the server, so that no route can be forgotten. (Panel's provider
 guards its pages alone, reads the file at each try, has no limit, and its page loads from elsewhere,
 which ours may not.) Who is signed in is said by a cookie that is signed with a secret of this
 server, made at its start: it proves itself, and nothing is kept here.
@@ -37,7 +37,7 @@ _Way = tuple[type[RequestHandler], dict[str, Any]]
 
 
 class SignIn:
-    """The gate of one server.
+    """The request filter of one server.
 
     Parameters
     ----------
@@ -77,8 +77,8 @@ class SignIn:
         """Who is signed in by a request's cookies; "" for no one."""
         sent = request.cookies.get(self.cookie)
         value = sent.value if sent is not None else ""
-        found = decode_signed_value(self._secret, self.cookie, value, max_age_days=DAYS)
-        return found.decode() if found else ""
+        signed_name = decode_signed_value(self._secret, self.cookie, value, max_age_days=DAYS)
+        return signed_name.decode() if signed_name else ""
 
     def refusal(self, request: HTTPServerRequest) -> _Way | None:
         """What answers a request in place of what it asks for; None where it may have that."""
@@ -97,11 +97,11 @@ class SignIn:
     async def proves(self, name: str, password: str, address: str) -> float | None:
         """Try a password: 0 where it is right, None where not, else seconds until it may be."""
         tries = (self._tries[address, name], self._all_tries[address])
-        for taken, bucket in enumerate(tries):
+        for index, bucket in enumerate(tries):
             wait = bucket.wait()
             if wait > 0:
-                for each in tries[:taken]:
-                    each.take(-1)
+                for earlier in tries[:index]:
+                    earlier.take(-1)
                 return wait
         async with self._one:
             right = await asyncio.to_thread(self._passwords.right, name, password)
@@ -115,7 +115,7 @@ class SignIn:
     def let_in(self, handler: RequestHandler, name: str) -> None:
         """Let the browser say who this is, by itself, and to this server alone."""
         # What a visitor says of https can only make the own cookie useless.
-        said = handler.request.headers.get("X-Forwarded-Proto", handler.request.protocol)
+        scheme = handler.request.headers.get("X-Forwarded-Proto", handler.request.protocol)
         handler.set_cookie(
             self.cookie,
             create_signed_value(self._secret, self.cookie, name).decode(),
@@ -123,7 +123,7 @@ class SignIn:
             httponly=True,
             # Lax and not Strict: a link in a letter opens the page it leads to.
             samesite="Lax",
-            secure=said == "https",
+            secure=scheme == "https",
         )
 
 
@@ -131,7 +131,7 @@ class _Form(RequestHandler):
     """What the pages about signing in have in common."""
 
     def initialize(self, gate: SignIn) -> None:
-        """Keep the gate."""
+        """Keep the request filter."""
         self._gate = gate
 
     def _go(self, place: str) -> None:
@@ -159,20 +159,20 @@ class _Login(_Form):
             self.get_body_argument(field, "", strip=False) for field in ("name", "password")
         )
         name = name.strip()
-        found = await self._gate.proves(name, password, self.request.remote_ip or "")
-        if found is None:
+        wait = await self._gate.proves(name, password, self.request.remote_ip or "")
+        if wait is None:
             self._show("This is not a name with its password.", 403)
-        elif found > 0:
-            self.set_header("Retry-After", str(math.ceil(found)))
-            self._show(f"Too many wrong passwords: wait {math.ceil(found)} s and try again.", 429)
+        elif wait > 0:
+            self.set_header("Retry-After", str(math.ceil(wait)))
+            self._show(f"Too many wrong passwords: wait {math.ceil(wait)} s and try again.", 429)
         else:
             self._gate.let_in(self, name)
             self._go(self._next)
 
     @property
     def _next(self) -> str:
-        wanted = self.get_argument("next", "")
-        return wanted if _NEXT.fullmatch(wanted) else ""
+        target = self.get_argument("next", "")
+        return target if _NEXT.fullmatch(target) else ""
 
     def _show(self, sentence: str, status: int = 200) -> None:
         self.set_status(status)

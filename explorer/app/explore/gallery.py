@@ -66,44 +66,46 @@ class GalleryPanel(ExplainPanel[Gallery]):
 
     def _question(self, screen: Screen) -> tuple[Screen, SmallJob]:
         chosen = self._state.instance()
-        made = [
+        mechanisms = [
             chosen if key == chosen.key else kind(epsilon=chosen.epsilon)
             for key, kind in self._state.offered().items()
         ]
         boxes = self._rectangles.boxes
         # Differences need another bar than the one of the maps.
         look = type(screen.look)(scale=screen.look.scale, points=False)
-        job = SmallJob(screen.data, made, self._state.seed, look, self._small, boxes)
+        job = SmallJob(screen.data, mechanisms, self._state.seed, look, self._small, boxes)
         return screen, job
 
-    def _show(self, found: Gallery) -> None:
-        self._small = found.small
+    def _show(self, gallery: Gallery) -> None:
+        self._small = gallery.small
         if not self.cards or self._rows.objects == []:
-            self._build(found)
-        best = _best(found.small)
+            self._build(gallery)
+        best = _best(gallery.small)
         chosen = self._state.mechanism
-        for made, each, picture in zip(
-            found.small.mechanisms, found.small.thumbnails, found.small.pictures, strict=True
+        for mechanism, thumbnail, picture in zip(
+            gallery.small.mechanisms, gallery.small.thumbnails, gallery.small.pictures, strict=True
         ):
-            small, about = self.cards[made.key]
-            off = "no box" if np.isnan(each.off) else f"boxes off by {percent(each.off)}"
-            leaves = f"{each.leaves:,} {'leaf' if each.leaves == 1 else 'leaves'}"
-            mark = " (on the maps)" if made.key == chosen else ""
-            name = f"<b>{html.escape(made.title)}</b>{mark}"
-            put(about, f"<p>{name}: {off}, {leaves}</p><p class='quiet'>{_line(made)}</p>")
-            small.show(picture, f"{made.title} at epsilon {made.epsilon:g}: {off}, {leaves}")
+            small, about = self.cards[mechanism.key]
+            off = "no box" if np.isnan(thumbnail.off) else f"boxes off by {percent(thumbnail.off)}"
+            leaves = f"{thumbnail.leaves:,} {'leaf' if thumbnail.leaves == 1 else 'leaves'}"
+            mark = " (on the maps)" if mechanism.key == chosen else ""
+            name = f"<b>{html.escape(mechanism.title)}</b>{mark}"
+            put(about, f"<p>{name}: {off}, {leaves}</p><p class='quiet'>{_line(mechanism)}</p>")
+            small.show(
+                picture, f"{mechanism.title} at epsilon {mechanism.epsilon:g}: {off}, {leaves}"
+            )
         put(self.said, f'<p class="summary" role="status">{html.escape(best)}</p>')
         self.restyle()
 
-    def _build(self, found: Gallery) -> None:
+    def _build(self, gallery: Gallery) -> None:
         """A row of cards for each group of mechanisms."""
         groups: dict[str, list[Any]] = {}
-        for made in found.small.mechanisms:
-            small = SmallMap(found.screen.data.grid.bounds, f"Small map of {made.title}")
+        for mechanism in gallery.small.mechanisms:
+            small = SmallMap(gallery.screen.data.grid.bounds, f"Small map of {mechanism.title}")
             about = html_pane(margin=(2, 0, 0, 0))
-            self.cards[made.key] = small, about
-            use = panel_button(f"Use {made.title}", partial(self._use, made.key), "text")
-            groups.setdefault(made.group, []).append(card(small, about, use))
+            self.cards[mechanism.key] = small, about
+            use = panel_button(f"Use {mechanism.title}", partial(self._use, mechanism.key), "text")
+            groups.setdefault(mechanism.group, []).append(card(small, about, use))
         self._rows.objects = [
             part
             for group, cards in groups.items()
@@ -117,28 +119,28 @@ class GalleryPanel(ExplainPanel[Gallery]):
         self._state.put(mechanism=key)
 
 
-def _line(made: Mechanism) -> str:
-    return html.escape(made.summary)
+def _line(mechanism: Mechanism) -> str:
+    return html.escape(mechanism.summary)
 
 
 def _best(small: SmallScreen) -> str:
     """Which mechanism is off least at the boxes, in a sentence."""
-    known = [
-        (each.off, made.title)
-        for made, each in zip(small.mechanisms, small.thumbnails, strict=True)
-        if np.isfinite(each.off)
+    errors = [
+        (thumbnail.off, mechanism.title)
+        for mechanism, thumbnail in zip(small.mechanisms, small.thumbnails, strict=True)
+        if np.isfinite(thumbnail.off)
     ]
     epsilon = f"{small.mechanisms[0].epsilon:.4g}"
-    if not known:
+    if not errors:
         return f"All mechanisms at epsilon {epsilon}: draw a box to see what each is off by."
-    off, title = min(known)
-    worst, other = max(known)
+    off, title = min(errors)
+    worst, other = max(errors)
     return (
         f"At epsilon {epsilon} the boxes are off least by {title} ({percent(off)} in the median), "
         f"most by {other} ({percent(worst)}); another random noise may order them otherwise."
     )
 
 
-def _find(asked: tuple[Screen, SmallJob]) -> Gallery:
-    screen, job = asked
+def _find(request: tuple[Screen, SmallJob]) -> Gallery:
+    screen, job = request
     return Gallery(screen, compute_small(job))

@@ -182,9 +182,9 @@ class LeafInspector(ExplainPanel[NodeLook]):
     def _question(self, screen: Screen) -> NodeJob:
         return NodeJob(screen, self.node)
 
-    def _fits(self, found: NodeLook) -> bool:
+    def _fits(self, look: NodeLook) -> bool:
         # A pan or a zoom is another screen with the same leaves.
-        return self._screen is not None and self._screen.release is found.screen.release
+        return self._screen is not None and self._screen.release is look.screen.release
 
     def _show(self, look: NodeLook) -> None:
         decision = look.node.decision

@@ -26,7 +26,7 @@ BRUSHED = ("cells", "private")
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """What does not hang on the filters: the leaves of a release and the bins of their columns."""
+    """What no filter changes: the leaves of a release and the bins of their columns."""
 
     table: LeafTable
     bins: Mapping[str, Bins]
@@ -60,7 +60,7 @@ class LeafRows:
     page : of how many ``pages``, from 0
     shown : (at most `PAGE`,) those of the page
     frame : what the table shows of them
-    tops : how many chosen leaves lie in each bin of a histogram, (bins,)
+    tops : how many chosen leaves are in each bin of a histogram, (bins,)
     outlined : (at most `MOST_OUTLINED`, 4) edges of chosen leaves, none where all are chosen
     """
 
@@ -79,26 +79,26 @@ class LeafRows:
         return max(-(-len(self.rows) // PAGE), 1)
 
 
-def find_rows(asked: Asked) -> LeafRows:
+def find_rows(query: Asked) -> LeafRows:
     """Filter, sort, and describe one page; in a thread."""
-    known = asked.known
-    if known is None or known.table.release is not asked.screen.release:
-        known = Known.of(asked.screen)
-    table = known.table
-    rows = table.ordered(table.where(asked.spans), asked.by, asked.down)
+    all_leaves = query.known
+    if all_leaves is None or all_leaves.table.release is not query.screen.release:
+        all_leaves = Known.of(query.screen)
+    table = all_leaves.table
+    rows = table.ordered(table.where(query.spans), query.by, query.down)
     pages = max(-(-len(rows) // PAGE), 1)
-    page = min(max(asked.page, 0), pages - 1)
-    shown = rows[page * PAGE : (page + 1) * PAGE]
+    page = min(max(query.page, 0), pages - 1)
+    page_rows = rows[page * PAGE : (page + 1) * PAGE]
     some = rows[: MOST_OUTLINED if len(rows) < len(table) else 0]
     return LeafRows(
-        screen=asked.screen,
-        known=known,
+        screen=query.screen,
+        known=all_leaves,
         rows=rows,
         page=page,
-        shown=shown,
-        frame=frame_of(table, shown),
-        tops={name: known.bins[name].count(table.columns[name][rows]) for name in BRUSHED},
-        outlined=asked.screen.leaves.boxes[some],
+        shown=page_rows,
+        frame=frame_of(table, page_rows),
+        tops={name: all_leaves.bins[name].count(table.columns[name][rows]) for name in BRUSHED},
+        outlined=query.screen.leaves.boxes[some],
     )
 
 
@@ -107,14 +107,14 @@ def frame_of(table: LeafTable, rows: NDArray[np.int64]) -> pd.DataFrame:
     release, columns = table.release, table.columns
     nodes = release.tree.leaves[rows]
     sides = release.upper[rows] - release.lower[rows]
-    found: dict[str, Any] = {"leaf": columns["leaf"][rows]}
-    found["size"] = [_size(rows, cols, release.grid) for rows, cols in sides.tolist()]
-    found["depth"] = columns["depth"][rows]
+    data: dict[str, Any] = {"leaf": columns["leaf"][rows]}
+    data["size"] = [_size(rows, cols, release.grid) for rows, cols in sides.tolist()]
+    data["depth"] = columns["depth"][rows]
     names = ("private", "true", "error", "noise")
-    found |= {name: columns[name][rows].round(1) for name in names}
-    found["cells"] = columns["cells"][rows]
-    found["why it ended"] = [decision(release, node).verdict for node in nodes.tolist()]
-    return pd.DataFrame(found)
+    data |= {name: columns[name][rows].round(1) for name in names}
+    data["cells"] = columns["cells"][rows]
+    data["why it ended"] = [decision(release, node).verdict for node in nodes.tolist()]
+    return pd.DataFrame(data)
 
 
 def _size(rows: int, cols: int, grid: Grid) -> str:

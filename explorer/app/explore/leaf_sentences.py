@@ -40,37 +40,37 @@ def facts(look: NodeLook) -> list[Fact]:
 def budget(look: NodeLook) -> str:
     """What the path has spent of all there was."""
     spent, whole = look.node.epsilon, look.screen.release.epsilon
-    said = f"{spent:.4g} of epsilon {whole:.4g}"
+    sentence = f"{spent:.4g} of epsilon {whole:.4g}"
     if look.node.leaf is None and spent < whole * (1 - 1e-9):
-        return f"{said}; the rest is spent below."
-    return f"{said}."
+        return f"{sentence}; the rest is spent below."
+    return f"{sentence}."
 
 
 def costs(study: CutStudy) -> str:
     """The chart of cuts in numbers: the cut chosen, the best, the candidates and their noise."""
     axis = AXES[study.axis]
     chosen, best = study.cost(study.chosen), study.cost(study.best)
-    said = f"Cut at {axis} {study.chosen:,}, exact cost {_one(chosen)} points"
+    sentence = f"Cut at {axis} {study.chosen:,}, exact cost {_one(chosen)} points"
     if len(study.positions) == 1:
-        return f"{said}: there is no other cut, so nothing was looked at and nothing paid."
-    said += (
+        return f"{sentence}: there is no other cut, so nothing was looked at and nothing paid."
+    sentence += (
         f"; the best of {len(study.positions):,} cuts is {axis} {study.best:,} with {_one(best)}. "
     )
     if study.rule in ("middle", "all cuts"):
         return (
-            said
+            sentence
             + {
                 "middle": "The rule takes the middle and looks at no cost.",
                 "all cuts": "Permute-and-flip saw all costs; only its choice is released.",
             }[study.rule]
         )
     if np.isnan(study.noise_sd):
-        return said + "The rule allows one cut, so nothing was looked at and nothing paid."
+        return sentence + "The rule allows one cut, so nothing was looked at and nothing paid."
     if not study.stored:
-        return said + "What the search looked at is not kept in files."
+        return sentence + "What the search looked at is not kept in files."
     first, last = study.allowed
     among = f" from {first:,} to {last:,}" if study.rule != "search" else ""
-    return said + (
+    return sentence + (
         f"The search looked at {len(study.looked_at)} candidates{among}, with noise of standard "
         f"deviation {_one(study.noise_sd)}; the costs differ by {_one(float(np.ptp(study.costs)))}."
     )

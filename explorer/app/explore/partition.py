@@ -114,12 +114,12 @@ class PartitionPanel(ReleasePanel[LeafRows]):
         self.table = leaf_table(self._clicked, self._tell)
         charts = [
             pn.Column(
-                pn.pane.Bokeh(each.figure, sizing_mode="stretch_width", margin=0),
+                pn.pane.Bokeh(histogram.figure, sizing_mode="stretch_width", margin=0),
                 sizing_mode="stretch_width",
                 margin=0,
                 styles={"flex": "1 1 240px", "min-width": "0"},
             )
-            for each in self.histograms.values()
+            for histogram in self.histograms.values()
         ]
         self.view = pn.Column(
             ui.wrapping(*charts, gap="4px 16px"),
@@ -168,7 +168,7 @@ class PartitionPanel(ReleasePanel[LeafRows]):
         """A range was dragged in a histogram: it becomes the filter's text."""
         try:
             low, high = sorted(
-                value(max(min(finite(each, "A range"), 12.0), -12.0)) for each in (start, end)
+                value(max(min(finite(bound, "A range"), 12.0), -12.0)) for bound in (start, end)
             )
         except InputError as error:
             self._tell(str(error))
@@ -242,46 +242,46 @@ class PartitionPanel(ReleasePanel[LeafRows]):
         put(self._note, f'<p class="notice" role="alert">{text}</p>' if text else "")
 
     def _question(self, screen: Screen) -> Asked:
-        known = None if self.found is None else self.found.known
+        all_leaves = None if self.found is None else self.found.known
         spans = dict(self._spans)
-        return Asked(screen, known, spans, self.order.value, self.down.value, self._page)
+        return Asked(screen, all_leaves, spans, self.order.value, self.down.value, self._page)
 
-    def _show(self, found: LeafRows) -> None:
-        self.found, self._page = found, found.page
-        self.table.put(found.frame)
-        put(self.said, f'<p class="summary" role="status">{html.escape(_said(found))}</p>')
-        self.back.disabled = found.page == 0
-        self.forth.disabled = found.page >= found.pages - 1
+    def _show(self, leaf_rows: LeafRows) -> None:
+        self.found, self._page = leaf_rows, leaf_rows.page
+        self.table.put(leaf_rows.frame)
+        put(self.said, f'<p class="summary" role="status">{html.escape(_summary(leaf_rows))}</p>')
+        self.back.disabled = leaf_rows.page == 0
+        self.forth.disabled = leaf_rows.page >= leaf_rows.pages - 1
         for name in BRUSHED:
-            bins, tops = found.known.bins[name], found.tops[name]
-            low, high = _most(found, name)
+            bins, tops = leaf_rows.known.bins[name], leaf_rows.tops[name]
+            low, high = _extremes(leaf_rows, name)
             spoken = f"Histogram of {_AXES[name]}: from {low} to {high}; {int(tops.sum()):,} chosen"
             self.histograms[name].show(bins, tops, spoken)
-        self._outline(found)
+        self._outline(leaf_rows)
 
-    def _outline(self, found: LeafRows) -> None:
+    def _outline(self, leaf_rows: LeafRows) -> None:
         maps = self._maps()
         if maps is not None:
-            maps.choose(found.outlined)
+            maps.choose(leaf_rows.outlined)
 
 
-def _most(found: LeafRows, name: str) -> tuple[str, str]:
-    values = found.known.table.columns[name]
+def _extremes(leaf_rows: LeafRows, name: str) -> tuple[str, str]:
+    values = leaf_rows.known.table.columns[name]
     return f"{values.min():,.0f}", f"{values.max():,.0f}"
 
 
-def _said(found: LeafRows) -> str:
+def _summary(leaf_rows: LeafRows) -> str:
     """How many leaves are chosen, what they hold, and which of them are shown."""
-    table, rows = found.known.table, found.rows
+    table, rows = leaf_rows.known.table, leaf_rows.rows
     if not len(rows):
         return f"None of the {len(table):,} leaves is in all of these ranges."
     which = f"All {len(table):,} leaves"
     if len(rows) < len(table):
         which = f"{len(rows):,} of {len(table):,} leaves"
     count, cells = table.columns["private"][rows].sum(), table.columns["cells"]
-    said = f"{which}: {cells[rows].sum() / cells.sum():.1%} of the map, {count:,.0f} private."
-    first = found.page * PAGE
-    said += f" Rows {first + 1:,} to {first + len(found.shown):,}."
+    sentence = f"{which}: {cells[rows].sum() / cells.sum():.1%} of the map, {count:,.0f} private."
+    first = leaf_rows.page * PAGE
+    sentence += f" Rows {first + 1:,} to {first + len(leaf_rows.shown):,}."
     if MOST_OUTLINED < len(rows) < len(table):
-        said += f" The first {MOST_OUTLINED:,} are outlined."
-    return said
+        sentence += f" The first {MOST_OUTLINED:,} are outlined."
+    return sentence

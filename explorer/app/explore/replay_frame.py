@@ -27,7 +27,7 @@ class Place:
     ----------
     kind : a "step" counts splits, a "height" counts levels; "end" is the release itself
     number : of the step or the height; one that does not exist gives way to the nearest
-    since : pieces that came to be after this step stand out; by default those of the last split
+    since : pieces made after this step are highlighted; by default those of the last split
     """
 
     kind: Literal["step", "height", "end"] = "end"
@@ -85,14 +85,16 @@ def compute_frame(job: FrameJob) -> Frame:
     """Cut the tree, draw the pieces at the size of the map, answer the boxes."""
     screen, old = job.screen, job.previous
     release = screen.release
-    kept = old is not None and old.screen.release is release
-    growth = old.growth if kept and old is not None else Growth(release)
+    same_release = old is not None and old.screen.release is release
+    growth = old.growth if same_release and old is not None else Growth(release)
     step = job.place.step(growth)
     final = release.answer(job.boxes.boxes).value
     true = exact(screen.data.matrix, job.boxes.boxes)
     if step == growth.n_splits:
         return Frame(screen, growth, job.place, step, None, None, job.boxes, final, final, true)
-    same = kept and old is not None and old.step == step and old.place.since == job.place.since
+    same = (
+        same_release and old is not None and old.step == step and old.place.since == job.place.since
+    )
     if same and old is not None and old.cut is not None:
         cut = old.cut
     else:

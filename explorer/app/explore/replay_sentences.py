@@ -77,8 +77,8 @@ def answer_table(frame: Frame) -> str:
             frame.boxes.names, frame.true, frame.private, frame.final, strict=True
         )
     ]
-    said = f"What the boxes' answers would be with these pieces. {frame.boxes.sentence}"
-    return table(said.strip(), columns, rows)
+    title = f"What the boxes' answers would be with these pieces. {frame.boxes.sentence}"
+    return table(title.strip(), columns, rows)
 
 
 def _count(value: float) -> Cell:

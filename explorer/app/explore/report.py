@@ -76,15 +76,15 @@ def _picture(screen: Screen, state: Any, title: str, **params: Any) -> MapPictur
     )
 
 
-def outlines(asked: Queries) -> tuple[NDArray[np.float64], list[list[NDArray[np.float64]]]]:
+def outlines(queries: Queries) -> tuple[NDArray[np.float64], list[list[NDArray[np.float64]]]]:
     """Boxes (n, 4), and of those that represent a polygon its rings, (k, 2) each."""
-    if not isinstance(asked, RangeQueries):
-        return asked, [[] for _ in asked]
+    if not isinstance(queries, RangeQueries):
+        return queries, [[] for _ in queries]
     rings = [
         [shapely.get_coordinates(ring) for ring in shapely.get_rings(shape).tolist()]
-        for shape in asked.shapes
+        for shape in queries.shapes
     ]
-    return asked.boxes, rings
+    return queries.boxes, rings
 
 
 def _cell(screen: Screen) -> str:
@@ -183,20 +183,20 @@ def report(screen: Screen, state: Any, names: Sequence[str], *, exact: bool) -> 
     facts, release = about(screen), screen.release
     warnings = [EXACT] if exact else []
     warnings += [PREVIEW] if release.preview else []
-    shown = {
-        each.replace("_", " "): "automatic" if value is None else value
-        for each, value in release.parameters.items()
-        if each != "epsilon"
+    parameters = {
+        name.replace("_", " "): "automatic" if value is None else value
+        for name, value in release.parameters.items()
+        if name != "epsilon"
     }
     lines = [", ".join(f"{name} {value}" for name, value in facts if name != "Kind")]
-    lines.append(", ".join(f"{name} {value}" for name, value in shown.items()))
+    lines.append(", ".join(f"{name} {value}" for name, value in parameters.items()))
     if exact:
         lines.append(counted_of_all(screen.data.matrix))
-    settings = "".join(f"<p>{html.escape(safe_text(each, 600))}</p>" for each in lines if each)
+    settings = "".join(f"<p>{html.escape(safe_text(line, 600))}</p>" for line in lines if line)
     budget = [(stage, f"{part:.4g}") for stage, part in release.stages()]
     return _PAGE.format(
         title=html.escape(f"Private map of {facts[0][1]}"),
-        warning="".join(f'<p class="warn">{html.escape(each)}</p>' for each in warnings),
+        warning="".join(f'<p class="warn">{html.escape(warning)}</p>' for warning in warnings),
         maps=maps_sheet(screen, state, names, exact=exact).svg(),
         answers=_answers(screen.answers, names, exact=exact),
         settings=settings,
@@ -211,7 +211,7 @@ def _answers(answers: BoxAnswers, names: Sequence[str], *, exact: bool) -> str:
     about = "" if answers.exact or answers.half_width is not None else "≈ "
     rows = []
     for row, name in enumerate(names[:MOST_ROWS]):
-        low, high = (each[row] for each in answers.interval)
+        low, high = (bound[row] for bound in answers.interval)
         cells = [name, f"{answers.private[row]:,.0f}", f"{about}{low:,.0f} to {high:,.0f}"]
         if exact:
             counted = [] if answers.counted is None else [f"{answers.counted[row]:,.0f}"]
@@ -219,13 +219,13 @@ def _answers(answers: BoxAnswers, names: Sequence[str], *, exact: bool) -> str:
             cells.append(percent(float(answers.relative[row])))
         rows.append(cells)
     more = len(names) - MOST_ROWS
-    said = f"<p>And {more:,} more boxes: save the answers for all of them.</p>" if more > 0 else ""
-    said += "<p>The interval is that of the noise alone, without uneven spread inside leaves.</p>"
-    return _table(titles, rows) + said
+    notes = f"<p>And {more:,} more boxes: save the answers for all of them.</p>" if more > 0 else ""
+    notes += "<p>The interval is that of the noise alone, without uneven spread inside leaves.</p>"
+    return _table(titles, rows) + notes
 
 
 def _table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    head = "".join(f"<th>{html.escape(each)}</th>" for each in titles)
+    head = "".join(f"<th>{html.escape(title)}</th>" for title in titles)
     body = "".join(
         f"<tr>{''.join(f'<td>{html.escape(safe_text(cell))}</td>' for cell in row)}</tr>"
         for row in rows

@@ -70,8 +70,8 @@ class Saves:
     def _made(self, ending: str, exact: bool) -> bytes:
         answers, screen = self._answers(), self._screen()
         state, names = self._parts.state, list(self._parts.rectangles.names)
-        asked = self._parts.rectangles.queries
-        if screen is None or not same_questions(screen.boxes, asked):
+        queries = self._parts.rectangles.queries
+        if screen is None or not same_questions(screen.boxes, queries):
             raise InputError("The answers are still being computed: press again in a moment.")
         if ending == "xlsx":
             return workbook(answers, about(screen), exact=exact)

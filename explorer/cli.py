@@ -78,10 +78,10 @@ class _Parser(argparse.ArgumentParser):
         self.typed = tuple(args or ())
         if not self.declared():
             return super().parse_known_args(args, namespace)
-        found, others = super().parse_known_args(args, namespace)
+        parsed, others = super().parse_known_args(args, namespace)
         if others:
             self._refuse_unknown(others)
-        return found, others
+        return parsed, others
 
     def _refuse_unknown(self, others: Sequence[str]) -> None:
         """Raise `InputError` for words that belong to nothing, with the flag that was meant."""
@@ -125,13 +125,13 @@ def build_parser(whole: bool = False) -> argparse.ArgumentParser:
     chooser = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     for name in COMMANDS:
         module = command(name)
-        own = chooser.add_parser(name, help=module.HELP)
-        own.declare = module.add_arguments
-        own.program = build_parser
+        subparser = chooser.add_parser(name, help=module.HELP)
+        subparser.declare = module.add_arguments
+        subparser.program = build_parser
         if whole:
-            own.whole = True
-            own.declared()
-        own.set_defaults(run=module.run)
+            subparser.whole = True
+            subparser.declared()
+        subparser.set_defaults(run=module.run)
     return parser
 
 

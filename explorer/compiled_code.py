@@ -53,16 +53,16 @@ def remove_outdated(package: Path) -> list[str]:
     theirs: restart servers after an update.
     """
     record = package / "__pycache__" / _RECORD
-    known: dict[str, dict[str, str]] = {"stamps": {}, "kernels": {}}
+    recorded: dict[str, dict[str, str]] = {"stamps": {}, "kernels": {}}
     with suppress(OSError, ValueError):
-        known |= json.loads(record.read_text(encoding="utf-8"))
+        recorded |= json.loads(record.read_text(encoding="utf-8"))
     try:
         stamps = _stamps(package)
         # A process that may not read its own sources knows nothing of them.
-        if not stamps or known["stamps"] == stamps:
+        if not stamps or recorded["stamps"] == stamps:
             return []
         kernels = _fingerprints(package, stamps)
-        outdated = [file for file, now in kernels.items() if known["kernels"].get(file) != now]
+        outdated = [file for file, now in kernels.items() if recorded["kernels"].get(file) != now]
         for file in outdated:
             source = package / file
             for index in (source.parent / "__pycache__").glob(f"{source.stem}.*.nbi"):
@@ -137,7 +137,7 @@ def _fingerprints(package: Path, stamps: Mapping[str, str]) -> dict[str, str]:
     texts = {file: (package / file).read_text(encoding="utf-8") for file in stamps}
     hashes = {file: hashlib.sha256(text.encode()).hexdigest() for file, text in texts.items()}
     imports = {file: _imported(package.name, text, stamps) for file, text in texts.items()}
-    found = {}
+    fingerprints = {}
     for file in (file for file, text in texts.items() if "numba" in text):
         reached, waiting = {file}, [file]
         while waiting:
@@ -145,13 +145,13 @@ def _fingerprints(package: Path, stamps: Mapping[str, str]) -> dict[str, str]:
             reached |= new
             waiting += new
         parts = [f"{name} {hashes[name]}" for name in sorted(reached)]
-        found[file] = hashlib.sha256("\n".join(parts).encode()).hexdigest()
-    return found
+        fingerprints[file] = hashlib.sha256("\n".join(parts).encode()).hexdigest()
+    return fingerprints
 
 
-def _imported(package: str, text: str, known: Mapping[str, str]) -> set[str]:
+def _imported(package: str, text: str, sources: Mapping[str, str]) -> set[str]:
     """Files of the package that a source imports by absolute names."""
-    found = set()
+    files = set()
     for module, names, plain in _IMPORT.findall(text):
         modules = [plain or module]
         modules += [f"{module}.{name}" for name in re.findall(r"\w+", names)]
@@ -159,5 +159,5 @@ def _imported(package: str, text: str, known: Mapping[str, str]) -> set[str]:
             if name.split(".")[0] != package:
                 continue
             path = name.partition(".")[2].replace(".", "/")
-            found |= {f"{path}.py", f"{path}/__init__.py"} & known.keys()
-    return found
+            files |= {f"{path}.py", f"{path}/__init__.py"} & sources.keys()
+    return files

@@ -119,14 +119,14 @@ def _fill_steps(decay, rest, draws, steps):  # type: ignore[no-untyped-def]
         bits += 1
     pieces = 1 << bits
     room = 1e-11 / decay
-    most = np.inf
+    greatest = np.inf
     for piece in range(pieces >> 1):
         least = -(np.log((piece + 1) / pieces) + rest) / decay
         size = max(np.floor(least - room), 0.0)
         steps[piece] = steps[pieces - 1 - piece] = _UNSURE
-        if size == max(np.floor(most + room), 0.0) and size < -_UNSURE:
+        if size == max(np.floor(greatest + room), 0.0) and size < -_UNSURE:
             steps[piece], steps[pieces - 1 - piece] = -size, size
-        most = least
+        greatest = least
     return pieces
 
 
@@ -171,18 +171,18 @@ def search(
     (n,) cuts, counted in cells from the region's first, and what every draw looked at, in the order
     of `cuts.search`
     """
-    found, number = np.empty(len(regions), np.int64), np.zeros(len(salts), np.int64)
+    cuts, number = np.empty(len(regions), np.int64), np.zeros(len(salts), np.int64)
     who, places, noisy = np.empty((3, len(salts), len(regions)), dtype=np.int64)
     low, high = window
     _search(
         tables, regions.lower, regions.upper, axis, low, high, units, scale, regions.keys, salts,
-        regions.ids, np.empty(COPIED, np.int32), np.empty(COPIED + 1, np.int64), np.empty(2), found,
+        regions.ids, np.empty(COPIED, np.int32), np.empty(COPIED + 1, np.int64), np.empty(2), cuts,
         number, who, places, noisy,
     )  # fmt: skip
     took_part = number.tolist()
     # Draws that no one took part in are noted, too, up to the first round without any.
     rounds = sum(map(any, zip(took_part[1::2], took_part[2::2], strict=True)))
-    return found, [
+    return cuts, [
         Candidates(who[draw, :m], places[draw, :m], noisy[draw, :m])
         for draw, m in enumerate(took_part[: 3 + 2 * rounds])
     ]
@@ -191,7 +191,7 @@ def search(
 @njit(cache=True, nogil=True, error_model="numpy")
 def _search(  # type: ignore[no-untyped-def]
     tables, lower, upper, axis, low, high, units, scale, keys, salts, ids, copy, lines, drawn,
-    found, number, who, places, noisy,
+    cuts, number, who, places, noisy,
 ):  # fmt: skip
     # `copy` and `lines` are for `turn`; `drawn` (2,) for the values of the cuts of a round,
     # infinite where there is none.
@@ -239,4 +239,4 @@ def _search(  # type: ignore[no-untyped-def]
                     left, k, best = k, k2, drawn[1]
                 else:
                     left, right = k1, (k2 if k2 > k else right)
-        found[i] = k
+        cuts[i] = k

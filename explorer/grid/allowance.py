@@ -41,23 +41,23 @@ class Bucket:
 
 
 class Buckets:
-    """A bucket for each of the last ``most`` keys."""
+    """A bucket for each of the last ``max_keys`` keys."""
 
     def __init__(
         self,
         rate: float,
         size: float,
-        most: int = 10_000,
+        max_keys: int = 10_000,
         clock: Callable[[], float] | None = None,
     ) -> None:
-        self._rate, self._size, self._most, self._clock = rate, size, most, clock
+        self._rate, self._size, self._max_keys, self._clock = rate, size, max_keys, clock
         self._of: OrderedDict[Hashable, Bucket] = OrderedDict()
 
     def __getitem__(self, key: Hashable) -> Bucket:
         bucket = self._of.get(key)
         if bucket is None:
             bucket = self._of[key] = Bucket(self._rate, self._size, self._clock)
-            if len(self._of) > self._most:
+            if len(self._of) > self._max_keys:
                 self._of.popitem(last=False)
         self._of.move_to_end(key)
         return bucket

@@ -53,8 +53,8 @@ def _unrolled(polygon: shapely.Polygon) -> shapely.Polygon:
     for inner in polygon.interiors:
         ring = _ring(shapely.get_coordinates(inner))
         # A hole is within its shell, on the same turn.
-        own = (ring[:, 0].min() + ring[:, 0].max()) / 2
-        ring[:, 0] += 360.0 * np.round((middle - own) / 360.0)
+        ring_middle = (ring[:, 0].min() + ring[:, 0].max()) / 2
+        ring[:, 0] += 360.0 * np.round((middle - ring_middle) / 360.0)
         holes.append(ring)
     return shapely.Polygon(outer, holes)
 

@@ -73,17 +73,19 @@ class BaseMap:
         if not np.isfinite(shapely.get_coordinates(shapes)).all():
             raise InputError(f"{Path(path).name} has a corner that is no number; mend it.")
         kinds = _column(frame, "kind")
-        known = np.array([each if each in KINDS else "border" for each in kinds], dtype=object)
+        shape_kinds = np.array(
+            [kind if kind in KINDS else "border" for kind in kinds], dtype=object
+        )
         lines, owner = _lines(shapes)
         points = np.flatnonzero(shapely.get_type_id(shapes) == shapely.GeometryType.POINT)
         names = _column(frame, "name")
         named = [at for at in points if names[at]]
-        ranks = np.array([_number(each) for each in _column(frame, "rank")])
+        ranks = np.array([_number(rank) for rank in _column(frame, "rank")])
         named = sorted(named, key=lambda at: ranks[at])[:MOST_NAMES]
         places = [kinds[at] if kinds[at] in KINDS else "place" for at in named]
         return cls(
             list(lines),
-            list(known[owner]),
+            list(shape_kinds[owner]),
             [names[at][:LONGEST] for at in named],
             shapely.get_coordinates(shapes[named]).reshape(-1, 2),
             places,
@@ -114,17 +116,17 @@ class BaseMap:
         )
         long = shapely.length(cut) >= _SHORT * side
         parts, owner = shapely.simplify(cut[long], _COARSE * side), owner[long]
-        kept = np.flatnonzero(shapely.get_num_coordinates(parts) > 1)
+        drawn = np.flatnonzero(shapely.get_num_coordinates(parts) > 1)
         # Of too many corners those of the longest lines stay.
-        kept = kept[np.argsort(-shapely.length(parts[kept]), kind="stable")]
-        kept = kept[np.cumsum(shapely.get_num_coordinates(parts[kept])) <= MOST_CORNERS]
+        drawn = drawn[np.argsort(-shapely.length(parts[drawn]), kind="stable")]
+        drawn = drawn[np.cumsum(shapely.get_num_coordinates(parts[drawn])) <= MOST_CORNERS]
         places = moved(self.places) if len(self.places) else self.places
         with np.errstate(invalid="ignore"):
             within = (places >= (x0, y0)).all(axis=1) & (places <= (x1, y1)).all(axis=1)
         inside = np.flatnonzero(within).tolist()
         return BaseMap(
-            list(parts[kept]),
-            [self.kinds[at] for at in owner[kept].tolist()],
+            list(parts[drawn]),
+            [self.kinds[at] for at in owner[drawn].tolist()],
             [self.names[at] for at in inside],
             places[inside],
             [self.of[at] for at in inside],
@@ -141,28 +143,28 @@ def _column(frame: Any, name: str) -> list[str]:
     """The values of a column as texts; "" where there is none."""
     if name not in frame:
         return [""] * len(frame)
-    return ["" if each is None or each != each else str(each).strip() for each in frame[name]]
+    return ["" if value is None or value != value else str(value).strip() for value in frame[name]]
 
 
 def _number(text: str) -> float:
     """A rank; what is none comes last."""
     try:
-        found = float(text)
+        rank = float(text)
     except ValueError:
         return np.inf
-    return found if np.isfinite(found) else np.inf
+    return rank if np.isfinite(rank) else np.inf
 
 
 def _lines(shapes: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """All lines, and outlines of all polygons, each once; and of which shape each is."""
-    found, owner = shapes, np.arange(len(shapes))
+    parts, owner = shapes, np.arange(len(shapes))
     # Collections may hold collections.
-    while (shapely.get_type_id(found) >= shapely.GeometryType.MULTIPOINT).any():
-        found, at = shapely.get_parts(found, return_index=True)
+    while (shapely.get_type_id(parts) >= shapely.GeometryType.MULTIPOINT).any():
+        parts, at = shapely.get_parts(parts, return_index=True)
         owner = owner[at]
-    areas = shapely.get_type_id(found) == shapely.GeometryType.POLYGON
-    rings, at = shapely.get_rings(found[areas], return_index=True)
-    straight = np.isin(shapely.get_type_id(found), (1, 2))
-    lines = np.concatenate([found[straight], rings])
+    areas = shapely.get_type_id(parts) == shapely.GeometryType.POLYGON
+    rings, at = shapely.get_rings(parts[areas], return_index=True)
+    straight = np.isin(shapely.get_type_id(parts), (1, 2))
+    lines = np.concatenate([parts[straight], rings])
     of = np.concatenate([owner[straight], owner[areas][at]])
-    return np.array([shapely.LineString(each) for each in lines] + [None], dtype=object)[:-1], of
+    return np.array([shapely.LineString(line) for line in lines] + [None], dtype=object)[:-1], of

@@ -17,7 +17,7 @@ _POLYGONS = ["Polygon", "MultiPolygon"]
 
 
 def boundary_bounds(
-    boundary: Any, crs: pyproj.CRS | None = None, own: Any = None
+    boundary: Any, crs: pyproj.CRS | None = None, boundary_crs: Any = None
 ) -> tuple[tuple[float, float, float, float], pyproj.CRS]:
     """Return the bounding box (x0, y0, x1, y1) of polygons, and its projected CRS.
 
@@ -27,7 +27,7 @@ def boundary_bounds(
         GeoJSON, GeoPackage, Shapefile, GeoParquet, or a frame; polygons with a CRS.
     crs : pyproj.CRS, optional
         The CRS of the box; by default Lambert's azimuthal equal-area projection on the centre.
-    own : int, str or CRS, optional
+    boundary_crs : int, str or CRS, optional
         The CRS of the boundary, where it has none or one that its corners contradict.
 
     Raises
@@ -50,7 +50,7 @@ def boundary_bounds(
     if not areas or shapes.empty:
         raise InputError("A boundary is made of polygons; give a file that holds nothing else.")
     what, option = "polygons of the boundary", "boundary_crs"
-    shapes_crs = crs_of_polygons(shapes.crs, own, shapes.to_numpy(), what, option)
+    shapes_crs = crs_of_polygons(shapes.crs, boundary_crs, shapes.to_numpy(), what, option)
     shapes = shapes.set_crs(shapes_crs, allow_override=True)
     degrees = shapes.to_crs(LONLAT)
     # A straight edge in degrees is a curve in metres: more corners keep its bulge.

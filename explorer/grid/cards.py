@@ -36,7 +36,7 @@ def card(
     seen : what is seen on it, for those who do not see it
     note : a sentence below
     """
-    shown = "".join(
+    body = "".join(
         f'<tr><th scope="row" style="text-align:left;font-weight:normal;opacity:.75;'
         f'padding:1px 10px 1px 0">{html.escape(name)}</th>'
         f'<td style="text-align:left;padding:1px 0">{html.escape(str(value))}</td></tr>'
@@ -61,6 +61,6 @@ def card(
     return (
         f'<div style="display:inline-flex;gap:14px;flex-wrap:wrap;border:1px solid {_LINE};'
         f'border-radius:6px;padding:8px 12px">{image}<div><b>{html.escape(title)}</b>{mark}'
-        f'<table style="margin:4px 0 0;border:0;background:none"><tbody>{shown}</tbody></table>'
+        f'<table style="margin:4px 0 0;border:0;background:none"><tbody>{body}</tbody></table>'
         f"{below}</div></div>"
     )

@@ -65,18 +65,18 @@ class CellFinder:
 
     def find(self, x: Floats, y: Floats) -> Found:
         """Where (n,) places lie; NaN and inf are outside."""
-        column, row, index, asked = self._room(x.size)
+        column, row, index, doubtful = self._room(x.size)
         shape = self.grid.shape
         fitted = self.patches.coefficients
         n, m = _place(
-            x, y, *self.crop, fitted, self.patches.margin, *shape, column, row, index, asked
+            x, y, *self.crop, fitted, self.patches.margin, *shape, column, row, index, doubtful
         )
         if not fitted.size:
             if self._moves and n:
                 self._project(column[:n], row[:n])
             _in_cells(column[:n], row[:n], *self.grid.bounds, *shape)
         elif m:
-            some = asked[:m]
+            some = doubtful[:m]
             sure_x, sure_y = x[index[some]], y[index[some]]
             self._project(sure_x, sure_y)
             _in_cells(sure_x, sure_y, *self.grid.bounds, *shape)
@@ -103,13 +103,13 @@ class CellFinder:
         if not fitted.size:
             enter(*self.find(x, y), *shape, cell, counts)
             return
-        asked = self._room(x.size)[3]
+        doubtful = self._room(x.size)[3]
         m = enter_sure(
             x, y, *self.crop, fitted.ravel(), len(fitted), fitted.shape[-1], self.patches.margin,
-            *shape, cell, counts, asked,
+            *shape, cell, counts, doubtful,
         )  # fmt: skip
         if m:
-            some = asked[:m]
+            some = doubtful[:m]
             column, row = x[some], y[some]
             self._project(column, row)
             _in_cells(column, row, *self.grid.bounds, *shape)
@@ -159,24 +159,38 @@ def crop_box(bounds: Box, crs: pyproj.CRS, target: pyproj.CRS) -> Crop:
 
 
 @lru_cache(maxsize=16)
-def _patches(grid: Grid, crs: pyproj.CRS, crop: Crop, most: int) -> Patches:
+def _patches(grid: Grid, crs: pyproj.CRS, crop: Crop, max_pieces: int) -> Patches:
     def cells(x: Floats, y: Floats) -> tuple[Floats, Floats]:
         u, v = transformer(crs, grid.crs).transform(x, y)
         x0, y0, x1, y1 = grid.bounds
         rows, cols = grid.shape
         return (u - x0) * (cols / (x1 - x0)), (v - y0) * (rows / (y1 - y0))
 
-    return Patches.over(crop[:4], cells, most)
+    return Patches.over(crop[:4], cells, max_pieces)
 
 
 @njit(cache=True, nogil=True)
 def _place(  # type: ignore[no-untyped-def]
-    x, y, west, south, east, north, period, patches, margin, rows, cols, column, row, index, asked
+    x,
+    y,
+    west,
+    south,
+    east,
+    north,
+    period,
+    patches,
+    margin,
+    rows,
+    cols,
+    column,
+    row,
+    index,
+    doubtful,
 ):
     """Put the places inside the box first: their cells, or without patches what they were.
 
-    Returns how many, and for how many of them (their numbers in ``asked``) an edge is so near that
-    the projection decides. ``index`` gets their places in ``x``.
+    Returns how many, and for how many of them (their numbers in ``doubtful``) an edge is so near
+    that the projection decides. ``index`` gets their places in ``x``.
     """
     n = m = 0
     pieces = patches.shape[0]
@@ -207,7 +221,7 @@ def _place(  # type: ignore[no-untyped-def]
         u -= np.floor(u)
         v -= np.floor(v)
         if min(u, 1.0 - u, v, 1.0 - v) <= margin:
-            asked[m] = n
+            doubtful[m] = n
             m += 1
         n += 1
     return n, m
@@ -216,10 +230,10 @@ def _place(  # type: ignore[no-untyped-def]
 @njit(inline="always")
 def _polynomial(c, s, t):  # type: ignore[no-untyped-def]
     """See `Patches`."""
-    found = c[0] + t * (c[2] + t * c[5]) + s * (c[1] + t * c[4] + s * c[3])
+    value = c[0] + t * (c[2] + t * c[5]) + s * (c[1] + t * c[4] + s * c[3])
     if len(c) > QUADRATIC:
-        found += t * t * (s * c[8] + t * c[9]) + s * s * (s * c[6] + t * c[7])
-    return found
+        value += t * t * (s * c[8] + t * c[9]) + s * s * (s * c[6] + t * c[7])
+    return value
 
 
 @njit(cache=True, nogil=True)

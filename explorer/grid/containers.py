@@ -229,11 +229,11 @@ def formats(what: str = "points") -> str:
     return layers
 
 
-def as_list(names: Iterable[str], most: int = 8) -> str:
+def as_list(names: Iterable[str], limit: int = 8) -> str:
     """Names of layers or files for a sentence."""
     names = list(names)
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(map(shown, names[:most])) + more
+    more = f" and {len(names) - limit} more" if len(names) > limit else ""
+    return ", ".join(map(shown, names[:limit])) + more
 
 
 def several(kind: str, names: Iterable[str], what: str = "points") -> InputError:
@@ -274,9 +274,9 @@ def _plain(file: Path | bytes, way: str) -> IO[bytes]:
     return {"gz": gzip.open, "bz2": bz2.open, "xz": lzma.open}[way](opened)  # type: ignore[operator]
 
 
-def _check_size(size: int, most: int) -> None:
-    if size > most:
-        limit = f"{most / 2**30:.0f} GB" if most >= 2**30 else f"{most / 1e6:.0f} MB"
+def _check_size(size: int, max_bytes: int) -> None:
+    if size > max_bytes:
+        limit = f"{max_bytes / 2**30:.0f} GB" if max_bytes >= 2**30 else f"{max_bytes / 1e6:.0f} MB"
         raise InputError(
             f"This file unpacks to more than {limit}; unpack it and give what is inside, or give a "
             "smaller part."

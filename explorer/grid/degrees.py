@@ -58,8 +58,8 @@ def scaled(
     ([13.4], [52.5])
     """
     # Divided: 10^-7 is no binary number, and its products end in many digits.
-    found = [_SCALED.search(name) for name in names]
-    powers = [10.0 ** int(match[0][-1]) for match in found if match]
+    matches = [_SCALED.search(name) for name in names]
+    powers = [10.0 ** int(match[0][-1]) for match in matches if match]
     return (x / powers[0], y / powers[1]) if len(powers) == 2 else (x, y)
 
 

@@ -210,7 +210,7 @@ class Delimited:
 
     def line_of(self, block: memoryview, begin: int, record: int) -> int:
         """The line of the file in which a record of a block begins; blank lines are no records."""
-        return self._lines(begin) + int(self._scan(block, final=True, wanted=record)[2])
+        return self._lines(begin) + int(self._scan(block, final=True, target_record=record)[2])
 
     def records(self) -> list[tuple[int, list[str]]]:
         """All records and the line in which each begins; one may have fewer values than names.
@@ -316,7 +316,7 @@ class Delimited:
             return int(outcome[0])
         return length if final else data.rfind(b"\n", 0, length) + 1
 
-    def _scan(self, data: memoryview, final: bool, wanted: int = -1) -> tuple[int, ...]:
+    def _scan(self, data: memoryview, final: bool, target_record: int = -1) -> tuple[int, ...]:
         kinds = np.zeros(256, np.uint8)
         kinds[ord(self.delimiter)] = _DELIMITER
         kinds[[10, 13]] = _LF, _CR
@@ -326,7 +326,7 @@ class Delimited:
             kinds[92] = _ESCAPE
         wary = not self.quoting.whole_lines
         outcome: tuple[int, ...] = scan(
-            np.frombuffer(data, np.uint8), kinds, len(self.names), wary, final, wanted
+            np.frombuffer(data, np.uint8), kinds, len(self.names), wary, final, target_record
         )
         return outcome
 
@@ -378,11 +378,11 @@ def _bad_quote(line: int) -> BadRow:
 
 
 @njit(cache=True, nogil=True)
-def scan(data, kinds, columns, wary, final, wanted):  # type: ignore[no-untyped-def]
+def scan(data, kinds, columns, wary, final, target_record):  # type: ignore[no-untyped-def]
     """Walk over records that begin with the data.
 
     Returns the end of the last whole record, the first fault, its line (counted from 0; that of a
-    wanted record where there is no fault before) and the number of values of that record.
+    target record where there is no fault before) and the number of values of that record.
     """
     n = data.size
     i = end = line = first_line = records = 0
@@ -443,7 +443,7 @@ def scan(data, kinds, columns, wary, final, wanted):  # type: ignore[no-untyped-
             if kind == _CR and i + 1 == n and not final:
                 break
             if not blank or (columns == 1 and i > end):
-                if records == wanted:
+                if records == target_record:
                     return end, _FINE, first_line, values
                 if values != columns:
                     return end, _OTHER_NUMBER, first_line, values

@@ -58,21 +58,21 @@ def as_number(value: Any, what: str) -> float:
 def as_metres(value: Any, what: str) -> float:
     """A length in metres: a number, or as people type it.
 
-    >>> [as_metres(each, "The width") for each in (250, "20km", "1.5 km", "500m")]
+    >>> [as_metres(text, "The width") for text in (250, "20km", "1.5 km", "500m")]
     [250.0, 20000.0, 1500.0, 500.0]
     """
     if not isinstance(value, str):
         return as_number(value, what)
-    found = _LENGTH.fullmatch(value.strip())
+    match = _LENGTH.fullmatch(value.strip())
     try:
-        if found is None:
+        if match is None:
             raise ValueError(value)
-        number = float(found[1])
+        number = float(match[1])
     except ValueError:
         raise InputError(
             f"{what} is {value!r}, which is not a length; give one such as 20km or 500m."
         ) from None
-    return number * (1000.0 if found[2].lower() == "km" else 1.0)
+    return number * (1000.0 if match[2].lower() == "km" else 1.0)
 
 
 def as_rectangles(rectangles: Any, ordered: bool = True) -> np.ndarray:

@@ -20,7 +20,7 @@ _LAST = frozenset({"d", "dest", "destination", "to", "dropoff", "end"})
 _MIDDLE = frozenset({"s", "via", "stop"})
 
 # A box in degrees is turned a little in metres, and its edges bend: at 60 degrees one of 25 km
-# lacks a hundredth of its box. Corners of an edge are 1/32 of it apart where it is projected.
+# lacks a hundredth of its box. An edge gets a corner every 1/32 of its length before projection.
 _LACKS, _PARTS = 0.1, 32
 # Of a box in its own CRS nothing may lack but what rounding takes away.
 _ROUNDED = 1e-4
@@ -42,7 +42,7 @@ def place_of(name: Any, names: Sequence[str]) -> int:
     if name in names:
         return list(names).index(name)
     word = str(name).strip().lower()
-    same = [number for number, each in enumerate(names) if each.lower() == word]
+    same = [number for number, candidate in enumerate(names) if candidate.lower() == word]
     if len(same) == 1:
         return same[0]
     if len(names) > 1 and word in _FIRST | _LAST:
@@ -52,12 +52,14 @@ def place_of(name: Any, names: Sequence[str]) -> int:
     raise InputError(f"There is no place {name!r} here; the places are {', '.join(names)}.")
 
 
-def by_place(given: Mapping[Any, Any], names: Sequence[str], grids: Sequence[Grid]) -> Floats:
+def by_place(
+    boxes_by_place: Mapping[Any, Any], names: Sequence[str], grids: Sequence[Grid]
+) -> Floats:
     """Boxes (n, 4k) of a mapping from places to their boxes, rows matched by position.
 
     Parameters
     ----------
-    given : mapping of places to one of
+    boxes_by_place : mapping of places to one of
         GeoDataFrame or GeoSeries of n boxes, in any CRS or, without one, in the grid's unit; a row
         without a shape is anywhere
         (n, 4) x0, y0, x1, y1 in the grid's unit; four NaN are anywhere
@@ -75,21 +77,25 @@ def by_place(given: Mapping[Any, Any], names: Sequence[str], grids: Sequence[Gri
         For a place that is not there or named twice, numbers of rows that differ, and shapes that
         are no boxes.
     """
-    found: dict[int, Floats] = {}
-    for name, boxes in given.items():
+    place_boxes: dict[int, Floats] = {}
+    for name, boxes in boxes_by_place.items():
         number = place_of(name, names)
-        if number in found:
+        if number in place_boxes:
             raise InputError(f"The place {names[number]!r} is named twice; name it once.")
         if boxes is not None:
-            found[number] = _boxes(boxes, grids[number], names[number])
-    if not found:
+            place_boxes[number] = _boxes(boxes, grids[number], names[number])
+    if not place_boxes:
         raise InputError(f"No place has boxes; give some for one of {', '.join(names)}.")
-    rows = {len(boxes) for boxes in found.values()}
+    rows = {len(boxes) for boxes in place_boxes.values()}
     if len(rows) > 1:
-        said = ", ".join(f"{len(boxes):,} of {names[number]}" for number, boxes in found.items())
-        raise InputError(f"Rows belong together by position, and there are {said}; give as many.")
+        row_counts = ", ".join(
+            f"{len(boxes):,} of {names[number]}" for number, boxes in place_boxes.items()
+        )
+        raise InputError(
+            f"Rows belong together by position, and there are {row_counts}; give as many."
+        )
     anywhere = np.full((rows.pop(), 4), np.nan)
-    return np.hstack([found.get(number, anywhere) for number in range(len(names))])
+    return np.hstack([place_boxes.get(number, anywhere) for number in range(len(names))])
 
 
 def _boxes(boxes: Any, grid: Grid, name: str) -> Floats:
@@ -117,7 +123,7 @@ def _of_shapes(shapes: Any, grid: Grid, name: str) -> Floats:
 
     geometry = np.asarray(shapes.values if hasattr(shapes, "values") else shapes, dtype=object)
     missing = shapely.is_missing(geometry) | shapely.is_empty(geometry)
-    found = np.full((len(geometry), 4), np.nan)
+    bounds = np.full((len(geometry), 4), np.nan)
     here = geometry[~missing]
     kinds = shapely.get_type_id(here)
     if not np.isin(kinds, (3, 6)).all():
@@ -126,23 +132,23 @@ def _of_shapes(shapes: Any, grid: Grid, name: str) -> Floats:
     crs = None if shapes.crs is None else as_crs(shapes.crs)
     if crs is not None and grid.crs is None:
         raise InputError(f"The grid of {name} is measured in cells; give boxes without a CRS.")
-    own = _filled(here) >= 1 - _ROUNDED
+    is_box = _filled(here) >= 1 - _ROUNDED
     if crs is not None and crs != grid.crs:
         longest = np.max(np.ptp(shapely.bounds(here).reshape(-1, 2, 2), axis=1), axis=1, initial=0)
         bent = shapely.segmentize(here, np.maximum(longest / _PARTS, 1e-9))
         here = np.asarray(type(shapes)(bent, crs=crs).to_crs(grid.crs).values, dtype=object)
-        own &= _filled(here) >= 1 - _LACKS
-        own |= _filled(here) >= 1 - _ROUNDED
-    if not own.all():
-        odd = int(np.flatnonzero(~missing)[~own][0])
+        is_box &= _filled(here) >= 1 - _LACKS
+        is_box |= _filled(here) >= 1 - _ROUNDED
+    if not is_box.all():
+        odd = int(np.flatnonzero(~missing)[~is_box][0])
         raise InputError(
             f"Row {odd + 1} of {name} is not a box on this grid; give its bounding box, or divide "
             "it into boxes and add up their answers."
         )
-    found[~missing] = shapely.bounds(here)
-    if not np.isfinite(found[~missing]).all():
+    bounds[~missing] = shapely.bounds(here)
+    if not np.isfinite(bounds[~missing]).all():
         raise InputError(f"A box of {name} lies where the grid's projection has no place.")
-    return found
+    return bounds
 
 
 def _filled(geometry: NDArray[Any]) -> Floats:

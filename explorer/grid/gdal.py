@@ -3,7 +3,7 @@
 Left to itself, GDAL chooses among some sixty drivers by a file's content, and several of them read
 further files or fetch addresses that the content names. So a file is looked at first, and what
 GDAL is then asked to open can be taken for one format alone. Where the process is ours (readers of
-foreign files, the command line, the server), all other drivers are left out as well.
+untrusted files, the command line, the server), all other drivers are left out as well.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ LOOK = 4096
 # What may be before the first element of a document of XML.
 _PROLOG = rb"\s*(?:<\?xml[^>]*\?>)?(?:\s|<!--(?:(?!-->).)*-->)*"
 _XML = re.compile(_PROLOG + rb"<(?:\w+:)?(kml|gpx)[\s>]", re.DOTALL)
-# Documents that other drivers take for theirs wherever these words stand, and what no document of
+# Documents that other drivers take for theirs wherever these words occur, and what no document of
 # places needs: entities, which may be made of each other without end.
 _OTHER_XML = re.compile(rb"<(?:OGR[A-Z]|VRTD|GDAL_|WFS_|WMT_|OAPI|!DOCTYPE|!ENTITY)")
 # The parts of a Shapefile that are read; the first three must be there.
@@ -174,9 +174,9 @@ def packed(kind: str, parts: Mapping[str, bytes]) -> Packed:
 
 def _check_parts(path: Path) -> None:
     """Raise `InputError` for a Shapefile of which a file is missing."""
-    beside = {each.name.lower() for each in path.parent.iterdir()}
+    siblings = {sibling.name.lower() for sibling in path.parent.iterdir()}
     for part in SHAPEFILE_PARTS[:3]:
-        if f"{path.stem}{part}".lower() not in beside:
+        if f"{path.stem}{part}".lower() not in siblings:
             raise missing_part(part)
 
 
@@ -206,13 +206,15 @@ def check_fields(number: int) -> None:
 def _check_package(file: Path | bytes) -> None:
     try:
         with closing(database(file)) as opened:
-            made = opened.execute("SELECT sql FROM sqlite_master WHERE sql NOT NULL").fetchall()
+            statements = opened.execute(
+                "SELECT sql FROM sqlite_master WHERE sql NOT NULL"
+            ).fetchall()
     except sqlite3.Error as error:
         raise damaged() from error
-    for (sql,) in made:
+    for (sql,) in statements:
         # The text is what SQLite reads again, whatever type it says it has.
-        known = (_STORED.match, _TRIGGER.match, _INDEX.fullmatch)
-        if not any(is_known(str(sql)) for is_known in known):
+        allowed = (_STORED.match, _TRIGGER.match, _INDEX.fullmatch)
+        if not any(matches(str(sql)) for matches in allowed):
             raise InputError(
                 "This GeoPackage holds tables that are computed when they are read (views, "
                 "triggers or virtual tables); save the layer alone as a new file."

@@ -35,7 +35,7 @@ _GEOMETRIES = (
 )
 # Lists of these names are decoded value by value, since files of them may be large.
 _LISTS = ("features", "data", "records", "results", "elements", "locations", "items", "rows")
-# Between two documents; inside one, no brace stands so, and texts have no plain line breaks.
+# Between two documents; inside one, no brace occurs so, and texts have no plain line breaks.
 _BETWEEN = ("}\n{", "}\r\n{", "\n\x1e")
 # Objects in objects whose members are columns of their own.
 _DEPTH = 4

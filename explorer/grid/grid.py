@@ -299,8 +299,8 @@ class Grid(Placed):
         >>> Grid.from_boundary(limits, shape=(200, 100)).shape
         (200, 100)
         """
-        given = None if crs is None else metric_crs(crs)
-        bounds, chosen = boundary_bounds(boundary, given, boundary_crs)
+        target_crs = None if crs is None else metric_crs(crs)
+        bounds, chosen = boundary_bounds(boundary, target_crs, boundary_crs)
         return cls(bounds, as_shape(shape), chosen, name)
 
     @classmethod
@@ -444,12 +444,12 @@ class Grid(Placed):
 
     def _repr_html_(self) -> str:
         rows, cols = self.shape
-        said = {"cells": f"{rows:,} x {cols:,}"}
+        facts = {"cells": f"{rows:,} x {cols:,}"}
         if self.crs is not None:
-            said["of a cell"] = f"{self.cell_width:,.6g} x {self.cell_height:,.6g} m"
-            said["extent"] = f"{self.width / 1000:,.6g} x {self.height / 1000:,.6g} km"
+            facts["of a cell"] = f"{self.cell_width:,.6g} x {self.cell_height:,.6g} m"
+            facts["extent"] = f"{self.width / 1000:,.6g} x {self.height / 1000:,.6g} km"
             x0, y0, x1, y1 = self.bounds
             (lon,), (lat,) = self.to_lonlat([(x0 + x1) / 2], [(y0 + y1) / 2])
-            said["centre"] = f"{lon:.4f}, {lat:.4f} (longitude, latitude)"
-            said["CRS"] = self.crs.name if self.crs.name != "unknown" else self.crs.to_string()
-        return card(f"Grid {self.name}".strip(), said, note="Declared in public: holds no points.")
+            facts["centre"] = f"{lon:.4f}, {lat:.4f} (longitude, latitude)"
+            facts["CRS"] = self.crs.name if self.crs.name != "unknown" else self.crs.to_string()
+        return card(f"Grid {self.name}".strip(), facts, note="Declared in public: holds no points.")

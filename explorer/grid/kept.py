@@ -61,16 +61,18 @@ def kept(
     with suppress(OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
         # Each array has a checksum in the file, compared when it has been read.
         with np.load(path, allow_pickle=False) as file:
-            found = {name: file[name] for name in names}
+            arrays = {name: file[name] for name in names}
         os.utime(path)
-        return found
-    made = {name: np.ascontiguousarray(values) for name, values in build().items()}
+        return arrays
+    built = {name: np.ascontiguousarray(values) for name, values in build().items()}
     with suppress(OSError, InputError):
-        _write(path, made)
-        same = sorted(path.parent.glob(f"{kind}-*.npz"), key=lambda each: each.stat().st_mtime)
+        _write(path, built)
+        same = sorted(
+            path.parent.glob(f"{kind}-*.npz"), key=lambda cached_file: cached_file.stat().st_mtime
+        )
         for old in same[:-MOST_FILES]:
             old.unlink(missing_ok=True)
-    return made
+    return built
 
 
 def _write(path: Path, arrays: Arrays) -> None:

@@ -214,13 +214,13 @@ def layers_of(content: Content) -> Layers | Tables:
 
 
 def chosen(
-    source: Layers | Tables, asked: str, fits: Callable[[Layer], bool], what: str = "points"
+    source: Layers | Tables, name: str, fits: Callable[[Layer], bool], what: str = "points"
 ) -> tuple[Layer, bool]:
     """The layer that is asked for, or the only one that may be meant; whether it was a choice.
 
     Parameters
     ----------
-    asked : its name, "" for none
+    name : of the layer, "" for none
     fits : whether a layer may be meant
     what : what is read, for sentences
 
@@ -230,17 +230,17 @@ def chosen(
         For a layer that is not there, and where several may be meant.
     """
     layers = source.layers
-    if asked:
+    if name:
         for layer in layers:
-            if layer.name == asked:
+            if layer.name == name:
                 return layer, False
         views = getattr(source, "views", [])
-        if asked in views:
+        if name in views:
             raise InputError(
-                f"{asked!r} is a view, which is computed when it is read; save it as a table."
+                f"{name!r} is a view, which is computed when it is read; save it as a table."
             )
         raise InputError(
-            f"There is no layer {asked!r} in this file; there are "
+            f"There is no layer {name!r} in this file; there are "
             f"{containers.as_list(layer.name for layer in layers) or 'none'}."
         )
     if not layers:

@@ -28,21 +28,25 @@ def extent_bounds(extent: Any, crs: Any = None) -> tuple[Bounds, pyproj.CRS]:
             "An extent is public, so it must not be that of the points: give west, south, east, "
             "north in degrees, or a public boundary."
         )
-    given = None if crs is None else as_crs(crs)
+    stated_crs = None if crs is None else as_crs(crs)
     if isinstance(extent, str | PathLike) or hasattr(extent, "geometry"):
-        return boundary_bounds(extent, None if given is None else metric_crs(given))
+        return boundary_bounds(extent, None if stated_crs is None else metric_crs(stated_crs))
     if isinstance(extent, shapely.Geometry):
-        series = geopandas.GeoSeries([extent], crs=LONLAT if given is None else given)
-        return boundary_bounds(series, metric_crs(given) if given and given.is_projected else None)
-    if given is not None and not given.is_geographic:
-        return as_bounds(extent), metric_crs(given)
+        series = geopandas.GeoSeries([extent], crs=LONLAT if stated_crs is None else stated_crs)
+        return boundary_bounds(
+            series, metric_crs(stated_crs) if stated_crs and stated_crs.is_projected else None
+        )
+    if stated_crs is not None and not stated_crs.is_geographic:
+        return as_bounds(extent), metric_crs(stated_crs)
     box = _box_in_degrees(extent)
-    return boundary_bounds(geopandas.GeoSeries([box], crs=LONLAT if given is None else given))
+    return boundary_bounds(
+        geopandas.GeoSeries([box], crs=LONLAT if stated_crs is None else stated_crs)
+    )
 
 
 def _box_in_degrees(extent: Any) -> shapely.Geometry:
     try:
-        west, south, east, north = (float(each) for each in extent)
+        west, south, east, north = (float(edge) for edge in extent)
     except (TypeError, ValueError) as error:
         raise InputError(
             "An extent is west, south, east, north in degrees, a file or frame of a public "

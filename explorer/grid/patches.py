@@ -1,4 +1,4 @@
-"""Certified cells: patches say in which cell a place lies, and where they cannot be sure.
+"""Certified cells: patches say in which cell a place is, and where they cannot be sure.
 
 A projection is smooth, so over a small piece of the map the column and the row of a place are
 nearly quadratic or cubic polynomials of its coordinates, many times faster to compute than the
@@ -69,7 +69,7 @@ class Patches:
         return cls(np.empty((0, 0, 2, QUADRATIC)))
 
     @classmethod
-    def over(cls, box: Box, cells: Cells, most: int = MANY) -> Patches:
+    def over(cls, box: Box, cells: Cells, max_pieces: int = MANY) -> Patches:
         """Fit patches over a box, as few as are exact enough.
 
         Sixteen along each side are, where their margin is at most 10^-4 cells with degree two,
@@ -82,14 +82,14 @@ class Patches:
         ----------
         box : west, south, east, north in the coordinates of the points
         cells : what projects (n,) x and (n,) y to columns and rows; inf where it cannot
-        most : int
+        max_pieces : int
             Along each side; see `worth`.
         """
-        found, is_enough = cls.none(), not np.isfinite(box).all()
+        patches, is_enough = cls.none(), not np.isfinite(box).all()
         for pieces in (FEW, MANY):
-            if pieces <= most and not is_enough:
-                found, is_enough = _fit(box, cells, pieces)
-        return found if found.error <= _MOST_ERROR else cls.none()
+            if pieces <= max_pieces and not is_enough:
+                patches, is_enough = _fit(box, cells, pieces)
+        return patches if patches.error <= _MOST_ERROR else cls.none()
 
 
 def worth(places: float) -> int:
@@ -105,21 +105,21 @@ def worth(places: float) -> int:
 def _fit(box: Box, cells: Cells, pieces: int) -> tuple[Patches, bool]:
     """Least squares on Chebyshev nodes, checked on even ones; and whether that is close enough."""
     nodes = np.cos((2 * np.arange(_NODES) + 1) * np.pi / (2 * _NODES))
-    wanted = _projected(box, cells, pieces, nodes)
-    if not np.isfinite(wanted).all():
+    targets = _projected(box, cells, pieces, nodes)
+    if not np.isfinite(targets).all():
         return Patches.none(), False
     checks = np.linspace(-1.0, 1.0, _CHECKS)
     true = _projected(box, cells, pieces, checks)
     if not np.isfinite(true).all():
         return Patches.none(), False
-    for number, most in _DEGREES:
+    for number, max_margin in _DEGREES:
         inverse = np.linalg.pinv(_powers(nodes)[:, :number])
-        coefficients = np.ascontiguousarray(wanted @ inverse.T)
+        coefficients = np.ascontiguousarray(targets @ inverse.T)
         error = float(np.abs(coefficients @ _powers(checks)[:, :number].T - true).max())
-        found = Patches(coefficients, error, max(_SAFETY * error, _LEAST_MARGIN))
-        if found.margin <= most:
-            return found, True
-    return found, False
+        patches = Patches(coefficients, error, max(_SAFETY * error, _LEAST_MARGIN))
+        if patches.margin <= max_margin:
+            return patches, True
+    return patches, False
 
 
 def _projected(box: Box, cells: Cells, pieces: int, nodes: Floats) -> Floats:
@@ -127,9 +127,9 @@ def _projected(box: Box, cells: Cells, pieces: int, nodes: Floats) -> Floats:
     west, south, east, north = box
     share = ((np.arange(pieces)[:, None] + (nodes + 1.0) / 2.0) / pieces).ravel()
     x, y = np.meshgrid(west + share * (east - west), south + share * (north - south))
-    found = np.stack(cells(x.ravel(), y.ravel()))
+    projected = np.stack(cells(x.ravel(), y.ravel()))
     k = len(nodes)
-    parts = found.reshape(2, pieces, k, pieces, k).transpose(1, 3, 0, 2, 4)
+    parts = projected.reshape(2, pieces, k, pieces, k).transpose(1, 3, 0, 2, 4)
     return parts.reshape(pieces, pieces, 2, k * k)
 
 

@@ -89,12 +89,12 @@ class Shapes:
         self.rows = rows
 
     @classmethod
-    def of(cls, asked: Any, crs: Any = None) -> Shapes | None:
+    def of(cls, query: Any, crs: Any = None) -> Shapes | None:
         """The shapes in a question; None for boxes in the unit of the domain.
 
         Parameters
         ----------
-        asked : a geometry, a sequence of them, a frame, a file, or anything else that a release
+        query : a geometry, a sequence of them, a frame, a file, or anything else that a release
             can be asked for
         crs : of geometries that have none of their own or one that their corners contradict, and
             of rectangles (n, 4), west, south, east, north
@@ -104,29 +104,29 @@ class Shapes:
         InputError
             For a file that holds no polygons, an unknown CRS, or a CRS of what can have none.
         """
-        if isinstance(asked, Shapes):
-            return asked
-        given = None if crs is None else as_crs(crs)
-        if isinstance(asked, shapely.Geometry):
-            return cls(np.array([asked], dtype=object), given)
-        if isinstance(asked, str | PathLike):
-            asked = read_frame(Path(fspath(asked)), (), "polygons", optional=("name",))
-        series = getattr(asked, "geometry", None)
+        if isinstance(query, Shapes):
+            return query
+        stated_crs = None if crs is None else as_crs(crs)
+        if isinstance(query, shapely.Geometry):
+            return cls(np.array([query], dtype=object), stated_crs)
+        if isinstance(query, str | PathLike):
+            query = read_frame(Path(fspath(query)), (), "polygons", optional=("name",))
+        series = getattr(query, "geometry", None)
         if series is not None and hasattr(series, "crs"):
             geometry = np.asarray(series.array, dtype=object)
-            if series.crs is None and given is None:
-                return cls(geometry, None, asked)
-            return cls(geometry, crs_of_polygons(series.crs, given, geometry), asked)
+            if series.crs is None and stated_crs is None:
+                return cls(geometry, None, query)
+            return cls(geometry, crs_of_polygons(series.crs, stated_crs, geometry), query)
         # One look, so that a million rectangles are not turned over.
-        flat = isinstance(asked, list | tuple | np.ndarray) and np.ndim(asked[:1]) == 1
-        if flat and len(asked) and all(map(_is_shape, asked)):
-            return cls(np.array(asked, dtype=object), given)
-        if given is None:
+        flat = isinstance(query, list | tuple | np.ndarray) and np.ndim(query[:1]) == 1
+        if flat and len(query) and all(map(_is_shape, query)):
+            return cls(np.array(query, dtype=object), stated_crs)
+        if stated_crs is None:
             return None
-        if isinstance(asked, Mapping) or np.ndim(asked) > 2:
+        if isinstance(query, Mapping) or np.ndim(query) > 2:
             raise InputError("A CRS is of rectangles (n, 4) or polygons on one map; leave it out.")
-        boxes = as_rectangles(asked, ordered=not given.is_geographic)
-        return cls(shapely.box(*boxes.T), given)
+        boxes = as_rectangles(query, ordered=not stated_crs.is_geographic)
+        return cls(shapely.box(*boxes.T), stated_crs)
 
     def __len__(self) -> int:
         return len(self.geometry)
@@ -173,8 +173,8 @@ class Shapes:
         return _valid(shapes)
 
 
-def _is_shape(each: Any) -> bool:
-    return each is None or isinstance(each, shapely.Geometry)
+def _is_shape(value: Any) -> bool:
+    return value is None or isinstance(value, shapely.Geometry)
 
 
 def pieces(grid: Cells, shape: Any) -> tuple[Ints, Floats]:
@@ -189,8 +189,8 @@ def pieces(grid: Cells, shape: Any) -> tuple[Ints, Floats]:
         return np.zeros((0, 2), dtype=np.int64), np.zeros(0)
     cells = np.zeros((behind - first)[::-1])
     add_polygon(shape, corner + first * steps, steps, cells)
-    found = np.argwhere(cells > 0)
-    return found + first[::-1], cells[found[:, 0], found[:, 1]]
+    indices = np.argwhere(cells > 0)
+    return indices + first[::-1], cells[indices[:, 0], indices[:, 1]]
 
 
 def flat_pieces(grid: Cells, shape: Any) -> tuple[Ints, Floats]:
@@ -201,16 +201,19 @@ def flat_pieces(grid: Cells, shape: Any) -> tuple[Ints, Floats]:
     """
     key = grid.bounds, grid.shape, shape
     with _LOCK:
-        found = _KEPT.get(key)
-        if found is not None:
+        cached = _KEPT.get(key)
+        if cached is not None:
             _KEPT.move_to_end(key)
-            return found
+            return cached
     cells, parts = pieces(grid, shape)
     numbers = cells[:, 0] * grid.shape[1] + cells[:, 1]
     numbers.flags.writeable = parts.flags.writeable = False
     with _LOCK:
         _KEPT[key] = numbers, parts
-        while len(_KEPT) > 1 and sum(len(each) for each, _ in _KEPT.values()) > _MOST_KEPT:
+        while (
+            len(_KEPT) > 1
+            and sum(len(cell_numbers) for cell_numbers, _ in _KEPT.values()) > _MOST_KEPT
+        ):
             _KEPT.popitem(last=False)
     return numbers, parts
 

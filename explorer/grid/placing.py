@@ -76,13 +76,13 @@ class Placed:
                 "row before column."
             )
         boxes, steps, origin = boxes.reshape(-1, 2, 2), self._steps(), self._origin()
-        found = np.empty((len(boxes), 4))
+        rectangles = np.empty((len(boxes), 4))
         # Column by column: numpy takes three times as long for rows of two.
         for column, (edge, axis) in enumerate([(0, 1), (0, 0), (1, 1), (1, 0)]):
-            of_all = found[:, column]
+            of_all = rectangles[:, column]
             np.multiply(boxes[:, edge, axis], steps[axis], out=of_all)
             of_all += origin[axis]
-        return found
+        return rectangles
 
     def pieces(self, geometry: Any, crs: Any = None) -> tuple[Ints, Floats]:
         """Return the cells that a polygon meets, and which part of each is in it.

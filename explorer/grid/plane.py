@@ -133,13 +133,13 @@ class NearestEdge:
 
         Where several are equally far, it is the first in file order.
         """
-        most = np.iinfo(np.int32).max
-        found = np.full(len(x), most, dtype=np.int32)
+        unset = np.iinfo(np.int32).max
+        nearest = np.full(len(x), unset, dtype=np.int32)
         x, y = transform(self.crs, self.plane, x, y)
         there = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
         place, line = self.tree.query_nearest(
             shapely.points(x[there], y[there]), max_distance=within, all_matches=True
         )
-        np.minimum.at(found, there[place], self.owner[line])
-        found[found == most] = -1
-        return found
+        np.minimum.at(nearest, there[place], self.owner[line])
+        nearest[nearest == unset] = -1
+        return nearest

@@ -1,7 +1,8 @@
 """What points can be counted on: public functions of position, one atom for each place.
 
-An atom is the smallest set of places that is counted apart: a cell of a grid, or the part of a cell
-that is in one area. Counts of anything larger are sums over atoms, so that points are read once.
+An atom is the smallest set of places that is counted separately: a cell of a grid, or the part of a
+cell that is in one area. Counts of anything larger are sums over atoms, so that points are read
+once.
 """
 
 from __future__ import annotations

@@ -251,23 +251,23 @@ class _Reader:
             Features(file if isinstance(file, bytes) else file.read_bytes()),
             self.texts,
         )
-        kept: dict[str, list[Any]] = {name: [] for name in (*self.columns, *self.optional)}
-        seen: dict[str, None] = {}
+        columns: dict[str, list[Any]] = {name: [] for name in (*self.columns, *self.optional)}
+        field_names: dict[str, None] = {}
         shapes = []
         for feature in features:
             geometry, facts = feature.get("geometry"), feature.get("properties") or {}
             shapes.append(None if geometry is None else shape(geometry))
             check_rows(len(shapes), self.what)
-            seen.update(dict.fromkeys(facts))
-            gdal.check_fields(len(seen))
+            field_names.update(dict.fromkeys(facts))
+            gdal.check_fields(len(field_names))
             for name, value in facts.items():
-                if texts and isinstance(value, str) and name not in kept:
-                    kept[name], texts = [None] * (len(shapes) - 1), texts - 1
-            for name, values in kept.items():
+                if texts and isinstance(value, str) and name not in columns:
+                    columns[name], texts = [None] * (len(shapes) - 1), texts - 1
+            for name, values in columns.items():
                 values.append(facts.get(name))
-        check_columns(list(seen), self.columns, self.what)
-        kept = {name: values for name, values in kept.items() if name in seen}
-        return geopandas.GeoDataFrame(kept, geometry=shapes, crs=features.crs)
+        check_columns(list(field_names), self.columns, self.what)
+        columns = {name: values for name, values in columns.items() if name in field_names}
+        return geopandas.GeoDataFrame(columns, geometry=shapes, crs=features.crs)
 
     def _unreadable(self) -> InputError:
         return InputError(
@@ -275,11 +275,11 @@ class _Reader:
         )
 
 
-def check_columns(has: Sequence[Any], wanted: Sequence[str], what: str) -> None:
+def check_columns(has: Sequence[Any], required: Sequence[str], what: str) -> None:
     """Raise `InputError` for a column that is not there, and name those that are."""
-    for column in wanted:
+    for column in required:
         if column not in has:
-            listed = ", ".join(shown(str(each)) for each in has[:12]) or "no columns"
+            listed = ", ".join(shown(str(name)) for name in has[:12]) or "no columns"
             raise InputError(f"The {what} have no column {shown(column)}; choose among {listed}.")
 
 
@@ -296,7 +296,7 @@ def _check_text(column: Any, name: str, what: str) -> None:
     """Refuse names that are short as different values and huge as a column."""
     total = 0
     for chunk in column.chunks:
-        lengths = np.array([len(each or "") for each in chunk.dictionary.to_pylist()] + [0])
+        lengths = np.array([len(value or "") for value in chunk.dictionary.to_pylist()] + [0])
         total += int(lengths[chunk.indices.fill_null(-1).to_numpy(zero_copy_only=False)].sum())
     if total > _MOST_TEXT:
         raise InputError(f"The column {shown(name)} of the {what} holds too much text for names.")

@@ -35,7 +35,7 @@ def _unknown(crs: Any) -> InputError:
     return InputError(f"{str(crs)[:60]!r} is not a known CRS; give one such as 'EPSG:4326'.")
 
 
-def foreign_crs(said: Any) -> pyproj.CRS:
+def foreign_crs(description: Any) -> pyproj.CRS:
     """The CRS that a file or a visitor describes; one that is a text has to be a code or WKT.
 
     A number is a code of EPSG.
@@ -45,11 +45,11 @@ def foreign_crs(said: Any) -> pyproj.CRS:
     InputError
         For anything else: PROJ takes some texts for the names of files.
     """
-    if isinstance(said, str) and said.isdecimal():
-        said = f"EPSG:{said}"
-    if isinstance(said, str) and not _SAFE.match(said):
-        raise _unknown(said)
-    return as_crs(said)
+    if isinstance(description, str) and description.isdecimal():
+        description = f"EPSG:{description}"
+    if isinstance(description, str) and not _SAFE.match(description):
+        raise _unknown(description)
+    return as_crs(description)
 
 
 def text_of_crs(crs: pyproj.CRS | None) -> str | None:
@@ -97,7 +97,7 @@ def middle_of(lon: NDArray[np.float64], lat: NDArray[np.float64]) -> tuple[float
     >>> middle_of(np.array([178.0, -179.0]), np.array([-19.0, -16.0]))
     (179.5, -17.5)
     """
-    # Islands on both sides of 180 degrees are far apart as numbers, near each other as angles.
+    # Islands on both sides of 180 degrees have numbers far from each other, but near angles.
     angles = min((lon, lon % 360.0), key=np.ptp)
     middle = (angles.min() + angles.max()) / 2
     return float(middle), float((lat.min() + lat.max()) / 2)

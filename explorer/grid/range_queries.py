@@ -59,11 +59,11 @@ class RangeQueries:
     def parts(self) -> list[tuple[NDArray[np.int64], Any]]:
         """Rows of the boxes and the boxes (m, 4), rows of the polygons and `Shapes`, if any."""
         rows = np.arange(len(self))
-        has = np.array([each is not None for each in self.shapes], dtype=bool)
+        has = np.array([shape is not None for shape in self.shapes], dtype=bool)
         polygons = np.empty(int(has.sum()), dtype=object)
-        polygons[:] = [each for each in self.shapes if each is not None]
-        found = [(rows[~has], self.boxes[~has]), (rows[has], Shapes(polygons, None))]
-        return [(at, asked) for at, asked in found if len(at)]
+        polygons[:] = [shape for shape in self.shapes if shape is not None]
+        parts = [(rows[~has], self.boxes[~has]), (rows[has], Shapes(polygons, None))]
+        return [(at, queries) for at, queries in parts if len(at)]
 
     def each(self, ask: Callable[[Any], Sequence[NDArray[Any]]]) -> tuple[NDArray[Any], ...]:
         """Ask boxes and polygons on their own, and put what is found together again.
@@ -74,10 +74,10 @@ class RangeQueries:
         """
         columns: list[NDArray[Any]] = []
         for at, part in self.parts() or [(np.arange(0), self.boxes)]:
-            found = ask(part)
+            answers = ask(part)
             if not columns:
-                columns = [np.zeros(len(self), dtype=each.dtype) for each in found]
-            for column, values in zip(columns, found, strict=True):
+                columns = [np.zeros(len(self), dtype=answer.dtype) for answer in answers]
+            for column, values in zip(columns, answers, strict=True):
                 column[at] = values
         return tuple(columns)
 
@@ -88,14 +88,14 @@ Queries = Floats | RangeQueries
 
 def range_queries(boxes: Floats, shapes: Sequence[Any]) -> Queries:
     """The boxes alone where none represents a polygon."""
-    return RangeQueries(boxes, shapes) if any(each is not None for each in shapes) else boxes
+    return RangeQueries(boxes, shapes) if any(shape is not None for shape in shapes) else boxes
 
 
-def edges_and_shapes(asked: Queries) -> tuple[Floats, Sequence[Any]]:
+def edges_and_shapes(queries: Queries) -> tuple[Floats, Sequence[Any]]:
     """The boxes of questions, and for each its polygon, None for a box."""
-    if isinstance(asked, RangeQueries):
-        return asked.boxes, asked.shapes
-    return asked, [None] * len(asked)
+    if isinstance(queries, RangeQueries):
+        return queries.boxes, queries.shapes
+    return queries, [None] * len(queries)
 
 
 def same_questions(one: Any, other: Any) -> bool:

@@ -35,8 +35,8 @@ class UnknownCRS(InputError):
 
 
 def which_crs(
-    own: pyproj.CRS | None,
-    given: Any,
+    source_crs: pyproj.CRS | None,
+    user_crs: Any,
     places: Callable[[], tuple[Floats, Floats]],
     instead: str = "",
     least: float = 0.5,
@@ -48,8 +48,8 @@ def which_crs(
 
     Parameters
     ----------
-    own : what the source says; `ASSUMED` where it only implies it, None where it says nothing
-    given : int, str, CRS or None
+    source_crs : what the source says; `ASSUMED` where it only implies it, None where it says none
+    user_crs : int, str, CRS or None
         What a person says.
     places : returns x and y (n,) of the coordinates, or of the first of them; asked only where
         the CRS that is given is to be held against them
@@ -70,13 +70,13 @@ def which_crs(
     >>> crs.to_epsg(), notes
     (25833, ['The coordinates were taken as ETRS89 / UTM zone 33N: they cannot be degrees.'])
     """
-    crs = own if given is None else as_crs(given)
+    crs = source_crs if user_crs is None else as_crs(user_crs)
     if crs is not None and not (crs.is_geographic or crs.is_projected):
         raise InputError(f"{crs.name} has no longitude or easting; give another CRS.")
     if crs is None:
         return LONLAT, ["The coordinates were taken as degrees of longitude and latitude."]
-    stated = own is not None and not isinstance(own, AssumedCRS)
-    if given is None or crs == own:
+    stated = source_crs is not None and not isinstance(source_crs, AssumedCRS)
+    if user_crs is None or crs == source_crs:
         # Close to the origin of a registered CRS, such as that of a country, is no such place.
         if stated and least < 1.0 and crs.is_projected and crs.area_of_use is not None:
             x, y = places()
@@ -89,26 +89,30 @@ def which_crs(
         return crs, []
     sentence = f"The coordinates were taken as {crs.name}"
     # People live around the origin of a CRS of their own, and of no registered one.
-    if not stated and (crs.is_geographic or (own is None and crs.area_of_use is None)):
+    if not stated and (crs.is_geographic or (source_crs is None and crs.area_of_use is None)):
         return crs, [f"{sentence}."]
-    if not fits(own or LONLAT, *places(), least, otherwise=own is not None):
-        why = "degrees" if own is None or own.is_geographic else f"{own.name}, as the file says"
-        return crs, [f"{sentence}." if own is None else f"{sentence}: they cannot be {why}."]
-    if own is None or not stated:
+    if not fits(source_crs or LONLAT, *places(), least, otherwise=source_crs is not None):
+        why = (
+            "degrees"
+            if source_crs is None or source_crs.is_geographic
+            else f"{source_crs.name}, as the file says"
+        )
+        return crs, [f"{sentence}." if source_crs is None else f"{sentence}: they cannot be {why}."]
+    if source_crs is None or not stated:
         raise InputError(
             f"These coordinates are degrees of longitude and latitude, not {crs.name}; leave out "
             f"{option}=...{instead}."
         )
     raise InputError(
-        f"The file says that its CRS is {own.name}, and its coordinates fit that, so that "
+        f"The file says that its CRS is {source_crs.name}, and its coordinates fit that, so that "
         f"{crs.name} cannot be right as well; leave out {option}=..., or, if the file is wrong, "
         "save it again with the CRS that it is in."
     )
 
 
 def crs_of_polygons(
-    own: pyproj.CRS | None,
-    given: Any,
+    source_crs: pyproj.CRS | None,
+    user_crs: Any,
     geometry: NDArray[Any],
     what: str = "polygons",
     option: str = "crs",
@@ -120,13 +124,13 @@ def crs_of_polygons(
     UnknownCRS
         For polygons of which nothing says the CRS, and for metres that are called degrees.
     """
-    if own is None and given is None:
+    if source_crs is None and user_crs is None:
         raise UnknownCRS(
             f"The {what} have no CRS: save them with one, or give it with {option}=..., such as "
             f"{option}='EPSG:4326'."
         )
     x, y = shapely.get_coordinates(geometry).T
-    crs, _ = which_crs(own, given, lambda: (x, y), least=1.0, option=option)
+    crs, _ = which_crs(source_crs, user_crs, lambda: (x, y), least=1.0, option=option)
     refuse_metres(crs, x, y, what, option)
     return crs
 
@@ -164,7 +168,7 @@ def fits(crs: pyproj.CRS, x: Floats, y: Floats, least: float = 0.5, otherwise: b
     def enough(fine: NDArray[np.bool_]) -> bool:
         return bool(fine.all() if least == 1.0 else fine.mean() > least)
 
-    # In either order: a latitude that stands first is said by anyone who reads.
+    # In either order: readers of files report latitudes that come first.
     degrees = np.minimum(np.abs(x), np.abs(y)) <= 90.0 + _ROUNDED
     degrees &= np.maximum(np.abs(x), np.abs(y)) <= (_MOST_LON if least == 1.0 else 360.0)
     if crs.is_geographic:

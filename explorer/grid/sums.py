@@ -36,16 +36,16 @@ def _sum_up(cells, columns, table):  # type: ignore[no-untyped-def]
 
 def box_sums(table: NDArray[Any], lower: NDArray[Any], upper: NDArray[Any]) -> NDArray[Any]:
     """Sums of n boxes of whole cells, `lower`, `upper` (n, 2) rows and columns half open."""
-    found = np.empty(len(lower), table.dtype)
-    _look_up(table, lower, upper, found)
-    return found
+    sums = np.empty(len(lower), table.dtype)
+    _look_up(table, lower, upper, sums)
+    return sums
 
 
 @njit(cache=True, nogil=True)
-def _look_up(table, lower, upper, found):  # type: ignore[no-untyped-def]
-    for i in range(len(found)):
+def _look_up(table, lower, upper, sums):  # type: ignore[no-untyped-def]
+    for i in range(len(sums)):
         r0, c0, r1, c1 = lower[i, 0], lower[i, 1], upper[i, 0], upper[i, 1]
-        found[i] = table[r1, c1] - table[r0, c1] - table[r1, c0] + table[r0, c0]
+        sums[i] = table[r1, c1] - table[r0, c1] - table[r1, c0] + table[r0, c0]
 
 
 def rectangle_sums(table: NDArray[Any], boxes: NDArray[Any]) -> Floats:
@@ -70,5 +70,5 @@ def _corner(table: NDArray[Any], row: NDArray[Any], col: NDArray[Any]) -> Floats
     up, along = row - i, col - j
     low = table[i, j] * (1 - along) + table[i, j + 1] * along
     high = table[i + 1, j] * (1 - along) + table[i + 1, j + 1] * along
-    found: Floats = low * (1 - up) + high * up
-    return found
+    interpolated: Floats = low * (1 - up) + high * up
+    return interpolated

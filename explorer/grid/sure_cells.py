@@ -8,7 +8,7 @@ from numba import njit
 from explorer.grid.patches import QUADRATIC
 
 #: Places of coefficients, unsigned: such an index is not looked at for being below 0.
-_1, _2, _3, _4, _5, _6, _7, _8, _9 = (np.uint64(each) for each in range(1, 10))
+_1, _2, _3, _4, _5, _6, _7, _8, _9 = (np.uint64(number) for number in range(1, 10))
 
 
 @njit(cache=True, nogil=True)
@@ -27,11 +27,11 @@ def enter(column, row, index, rows, cols, cell, counts):  # type: ignore[no-unty
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
 def enter_sure(  # type: ignore[no-untyped-def]
     x, y, west, south, east, north, period, fitted, pieces, number, margin, rows, cols, cell,
-    counts, asked,
+    counts, doubtful,
 ):  # fmt: skip
     """As `cells._place` with patches and then `enter`, but for places near an edge between cells.
 
-    Returns how many those are; ``asked`` gets their places in ``x``. All indices are unsigned:
+    Returns how many those are; ``doubtful`` gets their places in ``x``. All indices are unsigned:
     none is looked at for being below 0. A product and a sum are rounded together where a machine
     can: what that changes is far within the margin.
     """
@@ -62,7 +62,7 @@ def enter_sure(  # type: ignore[no-untyped-def]
         fu, fv = np.floor(u), np.floor(v)
         column, row = np.uint64(np.int64(fu)), np.uint64(np.int64(fv))
         if max(abs(u - fu - 0.5), abs(v - fv - 0.5)) >= sure:
-            asked[m] = i
+            doubtful[m] = i
             m += 1
         elif column < columns and row < lines:
             which = row * columns + column
@@ -75,7 +75,7 @@ def enter_sure(  # type: ignore[no-untyped-def]
 
 @njit(inline="always")
 def _quadratic_at(c, at, s, t):  # type: ignore[no-untyped-def]
-    """See `patches.Patches`; of coefficients that stand flat, from a place on."""
+    """See `patches.Patches`; of coefficients in a flat array, from an index on."""
     return (
         c[at]
         + t * (c[at + _2] + t * c[at + _5])

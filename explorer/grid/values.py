@@ -26,7 +26,7 @@ _ADVICE = re.compile(
 )
 
 
-def of_key(known: Mapping[str, Kind], key: str, noun: str) -> Kind:
+def of_key(catalogue: Mapping[str, Kind], key: str, noun: str) -> Kind:
     """What a catalogue has under a key.
 
     Parameters
@@ -43,20 +43,20 @@ def of_key(known: Mapping[str, Kind], key: str, noun: str) -> Kind:
     >>> of_key({"a": 1}, "a", "There is no letter")
     1
     """
-    if key not in known:
-        near = nearest(key, known)
-        meant = f"did you mean {near!r}?" if near else f"choose one of {', '.join(known)}."
-        raise InputError(f"{noun} {shown(key)} here: {meant}")
-    return known[key]
+    if key not in catalogue:
+        near = nearest(key, catalogue)
+        suggestion = f"did you mean {near!r}?" if near else f"choose one of {', '.join(catalogue)}."
+        raise InputError(f"{noun} {shown(key)} here: {suggestion}")
+    return catalogue[key]
 
 
-def nearest(typed: Any, known: Iterable[str]) -> str:
+def nearest(typed: Any, words: Iterable[str]) -> str:
     """The one of known words that was probably meant, "" where none is near.
 
     >>> nearest("madup", ["madeup", "nation"]), nearest("x", ["madeup"])
     ('madeup', '')
     """
-    return next(iter(get_close_matches(str(typed)[:LONGEST], known, 1)), "")
+    return next(iter(get_close_matches(str(typed)[:LONGEST], words, 1)), "")
 
 
 def checked(declared: param.Parameter, value: Any, noun: str | None = None) -> Any:
@@ -81,11 +81,11 @@ def checked(declared: param.Parameter, value: Any, noun: str | None = None) -> A
     if isinstance(declared, param.Selector):
         if is_one_of(value, declared.objects):
             return value
-        wanted = f"choose one of {', '.join(map(str, declared.objects))}"
+        expected = f"choose one of {', '.join(map(str, declared.objects))}"
     elif isinstance(declared, param.Boolean):
         if isinstance(value, bool):
             return value
-        wanted = "give true or false"
+        expected = "give true or false"
     elif not isinstance(declared, param.Number):
         try:
             declared._validate(value)
@@ -100,9 +100,9 @@ def checked(declared: param.Parameter, value: Any, noun: str | None = None) -> A
         number = as_number(value, low, high, whole)
         if number is not None:
             return number
-        wanted = f"give a {'whole ' * whole}number, {allowed(declared)}"
+        expected = f"give a {'whole ' * whole}number, {allowed(declared)}"
     reason = getattr(declared, "reason", lambda _value: "")(value)
-    raise InputError(f"{noun or declared.label} is {shown(value)}{reason}: {wanted}.")
+    raise InputError(f"{noun or declared.label} is {shown(value)}{reason}: {expected}.")
 
 
 def allowed(declared: param.Number) -> str:

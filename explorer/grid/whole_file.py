@@ -42,7 +42,7 @@ def write_whole(path: str | Path, write: Callable[[Path], object]) -> None:
     ...     file.read_text()
     'all of it'
     """
-    # Behind a link stands the file that is meant.
+    # A link is followed to the file that is meant.
     target = Path(path).resolve()
     part = target.with_name(f".part.{secrets.token_hex(4)}.{target.name[-_LONGEST:]}")
     try:

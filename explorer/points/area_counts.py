@@ -88,13 +88,13 @@ class AreaCounts:
         *,
         unclipped: AreaCounts | None = None,
     ) -> None:
-        whole = [np.asarray(each, dtype=np.int64) for each in (area, cell, number)]
-        if len({each.shape for each in whole}) != 1 or whole[0].ndim != 1:
+        whole = [np.asarray(column, dtype=np.int64) for column in (area, cell, number)]
+        if len({column.shape for column in whole}) != 1 or whole[0].ndim != 1:
             raise InputError("Give area, cell and number of each atom: three lists of one length.")
         areas, cells = len(windows.areas), int(np.prod(windows.grid.shape))
-        for values, most, what in ((whole[0], areas, "areas"), (whole[1], cells, "cells")):
-            if len(values) and not 0 <= values.min() <= values.max() < most:
-                raise InputError(f"An atom lies outside the {most:,} {what} of this country.")
+        for values, limit, what in ((whole[0], areas, "areas"), (whole[1], cells, "cells")):
+            if len(values) and not 0 <= values.min() <= values.max() < limit:
+                raise InputError(f"An atom lies outside the {limit:,} {what} of this country.")
         if len(whole[2]) and whole[2].min() < 0:
             raise InputError("The counts hold a negative number: give counts of 0 or more.")
         self.contribution_bound = check_unit(contribution_bound, unit)
@@ -124,25 +124,25 @@ class AreaCounts:
     def key(self) -> str:
         """SHA-256 of the counts, the areas and the lattice: names the data set in the ledger."""
         digest = hashlib.sha256(f"{self.areas.key} {self.windows.grid.to_dict()}".encode())
-        for each in (self._area, self._cell, self._number):
-            digest.update(each.astype("<i8").tobytes())
+        for array in (self._area, self._cell, self._number):
+            digest.update(array.astype("<i8").tobytes())
         return digest.hexdigest()
 
     @cached_property
     def by_area(self) -> Ints:
         """Exact count of every area, (m,), in the order of the file (curator only)."""
-        found = np.zeros(len(self.areas), dtype=np.int64)
-        np.add.at(found, self._area, self._number)
-        return found
+        counts = np.zeros(len(self.areas), dtype=np.int64)
+        np.add.at(counts, self._area, self._number)
+        return counts
 
     @cached_property
     def by_node(self) -> Ints:
         """Exact count of every node of the tree of areas, (n,) (curator only)."""
-        found = np.zeros(len(self.areas.parent), dtype=np.int64)
-        found[self.areas.lowest] = self.by_area
-        for node in range(len(found) - 1, 0, -1):
-            found[self.areas.parent[node]] += found[node]
-        return found
+        counts = np.zeros(len(self.areas.parent), dtype=np.int64)
+        counts[self.areas.lowest] = self.by_area
+        for node in range(len(counts) - 1, 0, -1):
+            counts[self.areas.parent[node]] += counts[node]
+        return counts
 
     @property
     def by_cell(self) -> tuple[Ints, Ints]:
@@ -203,5 +203,5 @@ class AreaCounts:
         return f"AreaCounts({len(self.areas)} areas, unit of privacy: {self.unit})"
 
     def _repr_html_(self) -> str:
-        said = {"areas": f"{len(self.areas):,}", "unit of privacy": self.unit}
-        return exact_card("Counts of areas", said)
+        facts = {"areas": f"{len(self.areas):,}", "unit of privacy": self.unit}
+        return exact_card("Counts of areas", facts)

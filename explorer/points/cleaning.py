@@ -101,7 +101,7 @@ def usable(
     places: Sequence[tuple[Floats, Floats]],
     degrees: bool,
     keep_zero: bool,
-    known: Bools | None,
+    has_owner: Bools | None,
     judged: Ints,
 ) -> tuple[list[tuple[Floats, Floats]], slice | Bools, list[Ints]]:
     """Places of the rows that can be used, which rows those are, and what `judge` counted of each.
@@ -110,12 +110,12 @@ def usable(
     ----------
     places : x and y (n,) of every place of a row; a row is left out for the first that is no place
     degrees, keep_zero : as of `judge`
-    known : (n,), whether it is known whose each row is; None where no one asks
+    has_owner : (n,), whether it is known whose each row is; None without a user column
     judged : (12,), to which the rows are added by reason, from `FINE` to `TURNED`
     """
     (reasons, rows), *others = (judge(x, y, degrees, keep_zero) for x, y in places)
     every = [rows, *(other for _, other in others)]
-    if known is None and all(other[FINE] == reasons.size for other in every):
+    if has_owner is None and all(other[FINE] == reasons.size for other in every):
         # So it is in most files: then nothing is looked at again, or copied.
         judged[FINE] += reasons.size
         keep: slice | Bools = slice(None)
@@ -124,15 +124,15 @@ def usable(
             reasons = np.where(reasons == FINE, other, reasons)
         judged[:REASONS] += np.bincount(reasons, minlength=REASONS) if others else rows
         fine = reasons == FINE
-        if known is not None:
-            judged[NOBODY] += np.count_nonzero(fine & ~known)
-            fine &= known
+        if has_owner is not None:
+            judged[NOBODY] += np.count_nonzero(fine & ~has_owner)
+            fine &= has_owner
         keep = slice(None) if fine.all() else fine
-    kept = [(x[keep], y[keep]) for x, y in places]
-    if degrees and max(x.max(initial=0.0) for x, _ in kept) > 180.0:
+    cleaned = [(x[keep], y[keep]) for x, y in places]
+    if degrees and max(x.max(initial=0.0) for x, _ in cleaned) > 180.0:
         judged[TURNED] += 1
-        kept = [(np.where(x > 180.0, x - 360.0, x), y) for x, y in kept]
-    return kept, keep, every
+        cleaned = [(np.where(x > 180.0, x - 360.0, x), y) for x, y in cleaned]
+    return cleaned, keep, every
 
 
 def refuse_unused(judged: Ints) -> None:

@@ -120,10 +120,10 @@ class PersonCells:
             as whole units allow, and the units of one person add up to ``lattice`` min(n, k).
         """
         person, atom, records = self.pairs()
-        kept = shares(person, records, bound, start, lattice)
+        kept_records = shares(person, records, bound, start, lattice)
         every, some = Tally(size), Tally(size)
         every.add(atom, records)
-        some.add(atom, kept)
+        some.add(atom, kept_records)
         atoms, unclipped = every.sparse()
         there, units = some.sparse()
         counts = np.zeros_like(unclipped)
@@ -146,9 +146,9 @@ def shares(
     """
     new = np.ones(len(person), np.bool_)
     new[1:] = person[1:] != person[:-1]
-    kept = np.empty(len(person), np.int64)
-    _share(np.flatnonzero(new), start(person[new]), records, bound, lattice, kept)
-    return kept
+    kept_records = np.empty(len(person), np.int64)
+    _share(np.flatnonzero(new), start(person[new]), records, bound, lattice, kept_records)
+    return kept_records
 
 
 def starts(identity: Ints) -> Hashes:
@@ -287,7 +287,7 @@ def _mixed(values: Hashes) -> Hashes:
 
 
 @njit(cache=True, nogil=True)
-def _share(first, start, records, bound, lattice, kept):  # type: ignore[no-untyped-def]
+def _share(first, start, records, bound, lattice, kept_records):  # type: ignore[no-untyped-def]
     """See the module; ``first`` are the first pairs of persons."""
     for person in range(first.size):
         end = first[person + 1] if person + 1 < first.size else records.size
@@ -298,7 +298,7 @@ def _share(first, start, records, bound, lattice, kept):  # type: ignore[no-unty
         for i in range(first[person], end):
             reach += records[i]
             to = reach * (units // n) + _part(reach, units % n, u, n)
-            kept[i] = to - before
+            kept_records[i] = to - before
             before = to
 
 

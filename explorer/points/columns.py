@@ -172,23 +172,23 @@ def find_place(
         promised = (_word(key, east) for east, _ in (*_DEGREES, *_MORE_DEGREES))
         return Place(lon, lat, any(around is not None for around in promised))
     pairs = candidates(names, metric)
-    found = [p for p in pairs if (lon or p.lon) == p.lon and (lat or p.lat) == p.lat]
-    if len(found) == 1:
-        return found[0]
+    matches = [p for p in pairs if (lon or p.lon) == p.lon and (lat or p.lat) == p.lat]
+    if len(matches) == 1:
+        return matches[0]
     if lon is not None or lat is not None:
-        given, other = ("lon", "lat") if lon is not None else ("lat", "lon")
+        option, other = ("lon", "lat") if lon is not None else ("lat", "lon")
         raise InputError(
             f"No counterpart of column {lon or lat!r} was found; choose it with {other}=... "
-            f"beside {given}=..., the columns are {listed(names)}."
+            f"beside {option}=..., the columns are {listed(names)}."
         )
-    if not found:
+    if not matches:
         raise InputError(
             "No columns of longitude and latitude were recognised; choose them with lon=..., "
             f"lat=... from {listed(names)}."
         )
-    first = found[0]
+    first = matches[0]
     raise InputError(
-        f"More than one pair of columns could be the place: {listed(found)}; choose one, for "
+        f"More than one pair of columns could be the place: {listed(matches)}; choose one, for "
         f"example lon={first.lon!r}, lat={first.lat!r}."
     )
 
@@ -203,9 +203,9 @@ def candidates(names: Sequence[str], metric: bool = False) -> list[Place]:
     kinds: tuple[tuple[Spellings, Spellings], ...]
     kinds = (_DEGREES, _MORE_DEGREES), (_LENGTHS, _MORE_LENGTHS)
     for usual, more in reversed(kinds) if metric else kinds:
-        found = _pairs(plain, usual) or _pairs(split, (*usual, *more))
-        if found:
-            return [Place(east, north, usual is _DEGREES) for east, north in found]
+        pairs = _pairs(plain, usual) or _pairs(split, (*usual, *more))
+        if pairs:
+            return [Place(east, north, usual is _DEGREES) for east, north in pairs]
     return []
 
 
@@ -220,7 +220,7 @@ def _beside(key: str) -> str:
 def _pairs(keys: dict[str, str], spellings: Spellings) -> list[tuple[str, str]]:
     """Pairs of names that differ in one word, such as "lon" and "lat"."""
     by_key = {key: name for name, key in reversed(keys.items())}
-    found = []
+    pairs = []
     for name, key in keys.items():
         for east, north in spellings:
             around = _word(key, east)
@@ -230,9 +230,9 @@ def _pairs(keys: dict[str, str], spellings: Spellings) -> list[tuple[str, str]]:
             near = (by_key.get(stem.replace("*", north), name) for stem in (around, turned))
             other = next((counterpart for counterpart in near if counterpart != name), None)
             if other is not None:
-                found.append((name, other))
+                pairs.append((name, other))
                 break
-    return found
+    return pairs
 
 
 def unused_users(names: Sequence[str], user: object) -> list[str]:
@@ -322,9 +322,9 @@ def _names_users(name: str) -> bool:
 
 def _say_whose(words: Sequence[str]) -> bool:
     whose = {word for word in words if word in _WHOSE or word.removesuffix("id") in _WHOSE}
-    things = {word for word in words if word.removesuffix("id") in _THINGS}
-    numbered = not _NUMBERS.isdisjoint(words) or any(word not in _THINGS for word in things)
-    whose |= things if numbered else set()
+    carriers = {word for word in words if word.removesuffix("id") in _THINGS}
+    numbered = not _NUMBERS.isdisjoint(words) or any(word not in _THINGS for word in carriers)
+    whose |= carriers if numbered else set()
     return bool(whose) and set(words) <= whose | _NAMING
 
 
@@ -371,7 +371,7 @@ def _split(name: str) -> str:
 
 
 def _word(key: str, word: str) -> str | None:
-    """Return the words of a name with a star where this one stands, or ``None`` if it does not.
+    """Return the words of a name with a star in place of this one, or ``None`` if it does not.
 
     The word is one of those between underscores; three letters or more may also end the name
     ("pickuplon"). A star in the name itself only makes the counterpart unfindable.
@@ -391,9 +391,9 @@ def listed(names: Sequence[object]) -> str:
     texts = [str(name) for name in names]
     if len(texts) > _SHOWN:
         texts.sort(key=lambda name: not _says_something(name))
-    shown = ", ".join(texts[:_SHOWN])
+    leading = ", ".join(texts[:_SHOWN])
     more = len(texts) - _SHOWN
-    return f"{shown} and {more} more" if more > 0 else shown or "none"
+    return f"{leading} and {more} more" if more > 0 else leading or "none"
 
 
 def _says_something(name: str) -> bool:

@@ -266,16 +266,16 @@ def count_and_place(
     # Pages of memory that nothing is written to take no space: points outside cost nothing here.
     column, row = np.empty(len(points), np.float32), np.empty(len(points), np.float32)
     records = np.empty(len(points) if points.weight is not None else 0, np.float32)
-    found = 0
+    inside = 0
     for start in range(0, len(points), CHUNK):
         stop = min(start + CHUNK, len(points))
         u, v, index = finder.find(points.x[start:stop], points.y[start:stop])
         weight = _NONE if points.weight is None else points.weight[index + start]
-        found += _add(u, v, weight, counts, column[found:], row[found:], records[found:])
+        inside += _add(u, v, weight, counts, column[inside:], row[inside:], records[inside:])
         if progress is not None:
             progress(stop / len(points))
-    weights = None if points.weight is None else records[:found]
-    return counts, Placed(column[:found], row[:found], weights)
+    weights = None if points.weight is None else records[:inside]
+    return counts, Placed(column[:inside], row[:inside], weights)
 
 
 @njit(cache=True, nogil=True)

@@ -34,12 +34,12 @@ def foreign_points(
     InputError
         As of both.
     """
-    found = read_apart(as_plain, content, name, dict(columns), max_rows, **how)
+    plain = read_apart(as_plain, content, name, dict(columns), max_rows, **how)
     return Points(
-        **{name: found[name] for name in _ARRAYS},
-        crs=crs_of_text(found["crs"]),
-        name=str(found["name"]),
-        notes=tuple(map(str, found["notes"])),
+        **{name: plain[name] for name in _ARRAYS},
+        crs=crs_of_text(plain["crs"]),
+        name=str(plain["name"]),
+        notes=tuple(map(str, plain["notes"])),
     )
 
 

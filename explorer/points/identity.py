@@ -3,7 +3,7 @@
 ======================================= ============================================ =============
 ids that are one                        canonical text                               others
 ======================================= ============================================ =============
-7, 7.0, "7", "7.0", " 7 ", "7." , "7,0" the whole number, as exactly as it stands    "007", "+7"
+7, 7.0, "7", "7.0", " 7 ", "7." , "7,0" the whole number, as exactly as written      "007", "+7"
 7.5, "7.50", Decimal("7.5")             without zeros at the end
 1000, "1e3", "1.0E3"                    the number, below 2^53                       longer hashes
 "a", " a", b"a"                         without blanks around it                     "A"
@@ -76,7 +76,7 @@ class Identities(NamedTuple):
     """Who n ids are: (n, 2), which of them are ids, (n,), and which are spelled otherwise, (n,)."""
 
     identity: Ints
-    known: NDArray[np.bool_]
+    has_id: NDArray[np.bool_]
     respelled: NDArray[np.bool_]
 
 
@@ -99,19 +99,19 @@ def codes(values: Any) -> Users:
         return Users(np.empty(0, np.int64), np.empty(0, np.uint64), joined=False)
     parts = [chunk.indices.fill_null(-1).to_numpy(zero_copy_only=False) for chunk in chunks]
     code = np.concatenate(parts).astype(np.int64, copy=False)
-    identity, known, respelled = _of_values(chunks[0].dictionary)
+    identity, has_id, respelled = _of_values(chunks[0].dictionary)
     kind = chunks[0].dictionary.type
-    if known.all() and not (respelled.any() or pa.types.is_floating(kind)):
+    if has_id.all() and not (respelled.any() or pa.types.is_floating(kind)):
         return Users(code, starts(identity), mixed)
-    bits = np.ascontiguousarray(identity[known])
+    bits = np.ascontiguousarray(identity[has_id])
     # The same people get the same number, in the order of the values.
     buffers = [None, pa.py_buffer(bits)]
     number = pa.FixedSizeBinaryArray.from_buffers(pa.binary(16), len(bits), buffers)
     number = number.dictionary_encode()
     different = len(number.dictionary)
     joined = mixed or different < len(bits) or bool(respelled.any())
-    code_of = np.full(len(known) + 1, -1)
-    code_of[:-1][known] = number.indices.to_numpy()
+    code_of = np.full(len(has_id) + 1, -1)
+    code_of[:-1][has_id] = number.indices.to_numpy()
     first = compute.index_in(pa.array(range(different)), number.indices).to_numpy()
     return Users(code_of[code], starts(bits[first]), joined)
 
@@ -123,10 +123,10 @@ def identities(column: pa.Array) -> Identities:
     chunks = _encoded(pa.chunked_array([column]))
     values = _of_values(chunks[0].dictionary)
     # A row without a value is the last one.
-    place = chunks[0].indices.fill_null(len(values.known)).to_numpy(zero_copy_only=False)
+    place = chunks[0].indices.fill_null(len(values.has_id)).to_numpy(zero_copy_only=False)
     identity = np.concatenate([values.identity, np.zeros((1, 2), np.int64)])
-    known, respelled = (np.append(flags, False) for flags in values[1:])
-    return Identities(identity[place], known[place], respelled[place])
+    has_id, respelled = (np.append(flags, False) for flags in values[1:])
+    return Identities(identity[place], has_id[place], respelled[place])
 
 
 def _encoded(column: pa.ChunkedArray) -> list[pa.DictionaryArray]:
@@ -179,7 +179,7 @@ def _of_values(values: pa.Array) -> Identities:
     if pa.types.is_floating(kind):
         number = values.cast(pa.float64()).to_numpy(zero_copy_only=False)
         whole = number == np.floor(number)
-        # The numbers up to here, and no others, have neighbours that are 1 apart.
+        # The numbers up to here, and no others, differ from their neighbours by 1.
         if np.any(np.abs(number) >= 2.0 ** {16: 11, 32: 24}.get(kind.bit_width, 53)):
             raise _inexact()
         of_texts = _of_texts(values.cast(pa.string()).filter(pa.array(~whole & ~missing)))
@@ -209,21 +209,21 @@ def _texts(values: pa.Array) -> pa.Array:
 
 
 def _of_integers(column: pa.Array) -> Identities:
-    known = ~np.asarray(column.is_null().to_numpy(zero_copy_only=False))
-    respelled = np.broadcast_to(np.False_, len(known))
+    has_id = ~np.asarray(column.is_null().to_numpy(zero_copy_only=False))
+    respelled = np.broadcast_to(np.False_, len(has_id))
     plain = column.fill_null(0) if column.null_count else column
     wide = (pa.types.is_uint64(column.type) and compute.max(plain).as_py()) or 0
     whole = plain.cast(pa.int64(), safe=False).to_numpy(zero_copy_only=False)
     if wide < _MOST and whole.min(initial=0) > _LEAST and whole.max(initial=0) < _MOST:
-        return Identities(np.column_stack([whole, np.zeros_like(whole)]), known, respelled)
-    return Identities(_of_texts(plain.cast(pa.string())).identity, known, respelled)
+        return Identities(np.column_stack([whole, np.zeros_like(whole)]), has_id, respelled)
+    return Identities(_of_texts(plain.cast(pa.string())).identity, has_id, respelled)
 
 
 def _of_texts(texts: pa.Array) -> Identities:
     """Of texts without a null."""
     import pandas
 
-    known, respelled = np.ones(len(texts), np.bool_), np.zeros(len(texts), np.bool_)
+    has_id, respelled = np.ones(len(texts), np.bool_), np.zeros(len(texts), np.bool_)
     whole = _match(texts, _WHOLE)
     unsure = np.zeros(len(texts), np.bool_) if whole.all() else ~whole & _match(texts, _UNSURE)
     lengths = compute.binary_length(texts).to_numpy(zero_copy_only=False)
@@ -234,20 +234,20 @@ def _of_texts(texts: pa.Array) -> Identities:
         after = _canonical(before)
         named = compute.not_equal(after, "").to_numpy(zero_copy_only=False)
         changed = compute.not_equal(after, before).to_numpy(zero_copy_only=False)
-        known[unsure], respelled[unsure] = named, changed & named
+        has_id[unsure], respelled[unsure] = named, changed & named
         texts = compute.replace_with_mask(texts, pa.array(unsure), after)
         whole[unsure] = _match(after, _WHOLE)
     identity = np.zeros((len(texts), 2), np.int64)
     if whole.any():
         number = texts if whole.all() else texts.filter(pa.array(whole))
         identity[whole, 0] = number.cast(pa.int64()).to_numpy(zero_copy_only=False)
-    others = ~whole & known
+    others = ~whole & has_id
     if others.any():
         names = texts.filter(pa.array(others)).to_numpy(zero_copy_only=False)
         for side, key in enumerate(_NAME_KEYS):
             hashed = pandas.util.hash_array(names, hash_key=key, categorize=False)
             identity[others, side] = hashed.view(np.int64)
-    return Identities(identity, known, respelled)
+    return Identities(identity, has_id, respelled)
 
 
 def _canonical(texts: pa.Array) -> pa.Array:

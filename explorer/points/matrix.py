@@ -217,10 +217,10 @@ class FrequencyMatrix:
 
     def _repr_html_(self) -> str:
         rows, cols = self.shape
-        said = {"cells": f"{rows:,} x {cols:,}", "unit of privacy": self.unit}
+        facts = {"cells": f"{rows:,} x {cols:,}", "unit of privacy": self.unit}
         if self.unit == "user":
-            said["records of a user"] = f"up to {self.contribution_bound}"
-        return exact_card(f"Counts {self.grid.name}".strip(), said)
+            facts["records of a user"] = f"up to {self.contribution_bound}"
+        return exact_card(f"Counts {self.grid.name}".strip(), facts)
 
 
 def check_unit(contribution_bound: int, unit: str) -> int:

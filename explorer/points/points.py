@@ -230,20 +230,20 @@ def read_points(
     def places(where: tuple[str, ...]) -> tuple[Floats, Floats]:
         return read(where).x, read(where).y
 
-    wanted, known, notes = chosen(table, lon, lat, crs, roles, keep_zero, places)
-    columns = read(wanted.place)
+    selection, resolved, notes = chosen(table, lon, lat, crs, roles, keep_zero, places)
+    columns = read(selection.place)
     add_arrays(columns, roles)
     code, hashes, joined = columns.user or (None, None, False)
     judged = np.zeros(JUDGED, np.int64)
     judged[RESPELLED] = joined
-    x, y, keep = wanted.usable(columns.x, columns.y, None if code is None else code >= 0, judged)
-    wanted.refuse(judged)
+    x, y, keep = selection.usable(columns.x, columns.y, None if code is None else code >= 0, judged)
+    selection.refuse(judged)
     heavy = None if columns.weight is None else whole_weights(columns.weight[keep])
     refuse_weight(0 if heavy is None else heavy.sum())
     return Points(
         x,
         y,
-        known,
+        resolved,
         None if code is None else code[keep],
         heavy,
         None if columns.time is None else columns.time[keep],
@@ -256,16 +256,16 @@ def read_points(
 
 def add_arrays(columns: Columns, roles: dict[str, Any]) -> None:
     """Take users, weights and times that were given as arrays next to the source."""
-    given: dict[str, Any] = {role: roles.get(role) for role in ("user", "weight", "time")}
-    given = {role: value for role, value in given.items() if not isinstance(value, str | None)}
-    for role, value in given.items():
+    arrays: dict[str, Any] = {role: roles.get(role) for role in ("user", "weight", "time")}
+    arrays = {role: value for role, value in arrays.items() if not isinstance(value, str | None)}
+    for role, value in arrays.items():
         if np.shape(value) != columns.x.shape:
             raise InputError(
                 f"{role} is neither a column nor an array of {columns.x.size:,} values; give one."
             )
-    if "user" in given:
-        columns.user = codes(given["user"])
-    if "weight" in given:
-        columns.weight = numbers(given["weight"], "weight")
-    if "time" in given:
-        columns.time = np.asarray(given["time"])
+    if "user" in arrays:
+        columns.user = codes(arrays["user"])
+    if "weight" in arrays:
+        columns.weight = numbers(arrays["weight"], "weight")
+    if "time" in arrays:
+        columns.time = np.asarray(arrays["time"])

@@ -102,14 +102,14 @@ def population_of_file(name: str) -> str:
     return population_name(stem.removesuffix(".exact"))
 
 
-def populations_of_files(given: Iterable[str], files: Iterable[str] = ()) -> tuple[str, ...]:
-    """The populations of all that was given, and of the files that lie in it.
+def populations_of_files(sources: Iterable[str], files: Iterable[str] = ()) -> tuple[str, ...]:
+    """The populations of all that was given, and of the files in it.
 
     What is spent on a folder is spent on each of its files, and the other way round.
 
     Parameters
     ----------
-    given : paths, patterns, folders or addresses, in any order
+    sources : paths, patterns, folders or addresses, in any order
     files : all files that these mean
 
     Examples
@@ -119,10 +119,10 @@ def populations_of_files(given: Iterable[str], files: Iterable[str] = ()) -> tup
     >>> populations_of_files(["riders/*.parquet"], ["/data/riders/2024.parquet"])
     ('riders', '2024')
     """
-    given = list(given)
-    named = sorted({population_of_file(name) for name in given})
+    sources = list(sources)
+    named = sorted({population_of_file(name) for name in sources})
     # What a link leads to is the same records.
-    real = [str(Path(name).resolve()) for name in given if Path(name).is_symlink()]
+    real = [str(Path(name).resolve()) for name in sources if Path(name).is_symlink()]
     inside = sorted({population_of_file(name) for name in (*real, *files)} - set(named))
     return (*named, *inside)
 

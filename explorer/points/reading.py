@@ -86,7 +86,7 @@ def in_parts(source: Any) -> bool:
             return not is_geodatabase(path)
         return "://" in text or (has_magic(text) and not split_layer(path)[1])
     if isinstance(source, Sequence) and not isinstance(source, bytes | bytearray):
-        return bool(source) and all(isinstance(each, str | PathLike) for each in source)
+        return bool(source) and all(isinstance(entry, str | PathLike) for entry in source)
     return False
 
 
@@ -159,5 +159,5 @@ def look_at_text(source: str | PathLike[Any], columns: Mapping[str, Any]) -> Tex
 
     roles = {role: columns.get(role) for role in ("user", "weight")}
     how = columns.get("lon"), columns.get("lat"), columns.get("crs"), roles
-    wanted, crs, notes = chosen(table, *how, bool(columns.get("keep_zero")), places)
-    return TextPoints(table, wanted, crs, title, tuple(notes), populations_of_files([named]))
+    selection, crs, notes = chosen(table, *how, bool(columns.get("keep_zero")), places)
+    return TextPoints(table, selection, crs, title, tuple(notes), populations_of_files([named]))

@@ -25,7 +25,7 @@ LATTICE_BITS = 10
 COPIED = 1024
 """Cells of the largest box that is copied to be scanned several times."""
 _ON_LATTICE = 2 ** (53 - LATTICE_BITS)  # numerators below it are whole floats on the lattice, too
-_TINY = 256  # of the largest that is copied whatever its mean: tables are far apart
+_TINY = 256  # of the largest that is copied whatever its mean: tables are far from each other
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

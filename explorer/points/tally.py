@@ -80,32 +80,32 @@ class Numbers:
 
     def of(self, identity: Ints) -> Ints:
         """The number of each of n people, (n, 2): (n,)."""
-        found = np.empty(len(identity), np.int64)
+        numbers = np.empty(len(identity), np.int64)
         start = 0
         while start < len(identity):
             start, self._used = _number(
-                identity, start, self._place, self._identities, self._used, found
+                identity, start, self._place, self._identities, self._used, numbers
             )
             if start < len(identity):
-                known, size = self.identities.copy(), 4 * len(self._place)
+                previous, size = self.identities.copy(), 4 * len(self._place)
                 self._used, self._place = 0, np.full(size, -1)
                 self._identities = np.empty((size, 2), np.int64)
-                self.of(known)
-        return found
+                self.of(previous)
+        return numbers
 
 
 @njit(cache=True, nogil=True)
-def _number(identity, start, place, identities, used, found):  # type: ignore[no-untyped-def]
+def _number(identity, start, place, identities, used, numbers):  # type: ignore[no-untyped-def]
     """Open addressing at most half full; returns where it stopped for want of space, and how full.
 
     Equal ones often come in a row, so that the one before is looked at first.
     """
     mask = place.size - 1
     last = -1
-    for i in range(start, found.size):
+    for i in range(start, numbers.size):
         a, b = identity[i, 0], identity[i, 1]
         if last >= 0 and identities[last, 0] == a and identities[last, 1] == b:
-            found[i] = last
+            numbers[i] = last
             continue
         mixed = np.uint64(a) * np.uint64(0x9E3779B97F4A7C15)
         mixed ^= np.uint64(b) * np.uint64(0xC2B2AE3D27D4EB4F)
@@ -120,5 +120,5 @@ def _number(identity, start, place, identities, used, found):  # type: ignore[no
             place[at] = used
             identities[used, 0], identities[used, 1] = a, b
             used += 1
-        last = found[i] = place[at]
-    return found.size, used
+        last = numbers[i] = place[at]
+    return numbers.size, used

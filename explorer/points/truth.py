@@ -107,27 +107,27 @@ def exact(
         return _of_shapes(counts, shapes)
     cells = counts.domain.to_cells(where)
     if isinstance(counts, FrequencyMatrix):
-        found = rectangle_sums(counts.sums, cells)
+        answers = rectangle_sums(counts.sums, cells)
     elif cells.shape[2] > _FEW_AXES and isinstance(counts, Sparse):
-        found = counts.count_parts_of_cells(cells) / lattice_of(counts)
+        answers = counts.count_parts_of_cells(cells) / lattice_of(counts)
     else:
-        found = _by_pieces(counts, cells) / lattice_of(counts)
+        answers = _by_pieces(counts, cells) / lattice_of(counts)
     # Four corners of large sums cancel but for their last bits: no count is below 0.
-    return np.maximum(found, 0.0)
+    return np.maximum(answers, 0.0)
 
 
 def _of_shapes(counts: Countable, shapes: Shapes) -> Floats:
     """Counts of polygons, cells on their borders by area."""
     if not isinstance(counts, FrequencyMatrix):
         raise InputError("A polygon is a question to one map; give boxes of the places of trips.")
-    found = np.zeros(len(shapes))
+    answers = np.zeros(len(shapes))
     outside = 0
     for number, shape in enumerate(shapes.on(counts.domain)):
         cells, parts = flat_pieces(counts.domain, shape)
         outside += not len(cells)
-        found[number] = parts @ counts.counts.ravel()[cells]
+        answers[number] = parts @ counts.counts.ravel()[cells]
     warn_outside(outside, 3)
-    return found
+    return answers
 
 
 def _by_pieces(counts: Countable, boxes: Floats) -> Floats:
@@ -138,7 +138,7 @@ def _by_pieces(counts: Countable, boxes: Floats) -> Floats:
     piece.
     """
     n, _, d = boxes.shape
-    found = np.zeros(n)
+    answers = np.zeros(n)
     sides = counts.domain.shape
     parts = [_parts(boxes[:, 0, axis], boxes[:, 1, axis], sides[axis]) for axis in range(d)]
     for chosen in itertools.product(range(3), repeat=d):
@@ -150,8 +150,8 @@ def _by_pieces(counts: Countable, boxes: Floats) -> Floats:
         if len(there):
             lower = np.stack([start[there] for start, _, _ in ends], axis=1)
             upper = np.stack([stop[there] for _, stop, _ in ends], axis=1)
-            found[there] += weight[there] * counts.count(lower, upper)
-    return found
+            answers[there] += weight[there] * counts.count(lower, upper)
+    return answers
 
 
 def _parts(low: Floats, high: Floats, side: int) -> list[tuple[Ints, Ints, Floats]]:

@@ -64,15 +64,15 @@ class Wanted:
         """
         if self.user is None:
             return None, None
-        identity, known, respelled = identities(batch[self.user])
+        identity, has_owner, respelled = identities(batch[self.user])
         judged[RESPELLED] += np.count_nonzero(respelled)
-        return identity, known
+        return identity, has_owner
 
     def usable(
-        self, x: Floats, y: Floats, known: Bools | None, judged: Ints
+        self, x: Floats, y: Floats, has_owner: Bools | None, judged: Ints
     ) -> tuple[Floats, Floats, slice | Bools]:
         """Places of the rows of a part that can be used, and which rows those are."""
-        ((x, y),), keep, _ = usable([(x, y)], self.degrees, self.keep_zero, known, judged)
+        ((x, y),), keep, _ = usable([(x, y)], self.degrees, self.keep_zero, has_owner, judged)
         return x, y, keep
 
     def refuse(self, judged: Ints) -> None:
@@ -126,20 +126,20 @@ def chosen(
         metric = stated is not None and stated.is_projected
         place = find_place(table.names, lon, lat, metric)
         columns = place.columns
-        own = ASSUMED if place.degrees else None
+        source_crs = ASSUMED if place.degrees else None
         instead = ", or name columns in that CRS with lon=..., lat=..."
-        resolved, notes = which_crs(own, stated, lambda: places(columns), instead)
+        resolved, notes = which_crs(source_crs, stated, lambda: places(columns), instead)
         if lon is None or lat is None:
             others = candidates(table.names, not metric)
             others = [pair for pair in others if pair.degrees != place.degrees]
             ignored = f", not {listed(others)}" if others else ""
             notes = [f"The columns {place} were taken as the place{ignored}.", *notes]
     user, weight = roles.get("user"), roles.get("weight")
-    taken = [alone.sentence] if alone is not None and (alone.found or alone.others) else []
-    notes = [*table.notes, *taken, *notes]
+    geometry_notes = [alone.sentence] if alone is not None and (alone.found or alone.others) else []
+    notes = [*table.notes, *geometry_notes, *notes]
     read = {*columns, *named.values()}
     notes += unread(table.names, read, user, weight, table.look_at_text, notes)
     user, weight = named.get("user"), named.get("weight")
     degrees = in_degrees(resolved)
-    wanted = Wanted(columns, alone is not None, degrees, user, weight, keep_zero, alone)
-    return wanted, resolved, notes
+    selection = Wanted(columns, alone is not None, degrees, user, weight, keep_zero, alone)
+    return selection, resolved, notes

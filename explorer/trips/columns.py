@@ -20,7 +20,7 @@ _STOP = re.compile(r"(?:^|_)(?:s_?(\d+)|(?:stop|via)_?(\d*))(?:_|$)")
 
 
 def find_places(
-    names: Sequence[str], wanted: Sequence[Choice] | None, metric: bool = False
+    names: Sequence[str], choices: Sequence[Choice] | None, metric: bool = False
 ) -> list[tuple[str, Place]]:
     """Return what each place is called and its columns.
 
@@ -28,7 +28,7 @@ def find_places(
     ----------
     names : sequence of str
         All columns of the table.
-    wanted : sequence of str or (str, str), optional
+    choices : sequence of str or (str, str), optional
         Places in the order they are to have: "o", "s1", "s2", .., "d", other words for them
         ("pickup", "stop 2"), what is before lon and lat, or two columns. None means all that
         are recognised: the origin, the stops by number, the destination.
@@ -49,20 +49,20 @@ def find_places(
     pairs: dict[str, list[Place]] = {}
     for place in candidates(names, metric):
         pairs.setdefault(_part_of(place), []).append(place)
-    if wanted is None:
+    if choices is None:
         recognised = [name for name in pairs if _is_known(name)]
-        wanted = [*sorted(recognised, key=_rank)]
-        if not wanted:
+        choices = [*sorted(recognised, key=_rank)]
+        if not choices:
             raise InputError(
                 "No columns of an origin or a destination were recognised; choose them with "
                 f"places=[(lon, lat), ...] from {listed(names)}."
             )
-    if not wanted:
+    if not choices:
         raise InputError("No places are named; give some, such as places=('o', 'd').")
-    found = [_find(names, choice, pairs) for choice in wanted]
-    if len(dict(found)) < len(found) or len({(p.lon, p.lat) for _, p in found}) < len(found):
+    places = [_find(names, choice, pairs) for choice in choices]
+    if len(dict(places)) < len(places) or len({(p.lon, p.lat) for _, p in places}) < len(places):
         raise InputError("A place is named twice; give each place of a trip once.")
-    return found
+    return places
 
 
 def said(name: str) -> str:
@@ -80,7 +80,7 @@ def _find(names: Sequence[str], choice: Choice, pairs: dict[str, list[Place]]) -
     if not isinstance(choice, str):
         columns: object = choice
         if not (
-            isinstance(columns, tuple | list) and [type(each) for each in columns] == [str] * 2
+            isinstance(columns, tuple | list) and [type(column) for column in columns] == [str] * 2
         ):
             raise InputError(f"{choice!r} is no place; give its name or its two columns.")
         place = find_place(names, *choice)
@@ -110,7 +110,7 @@ def _part_of(place: Place) -> str:
 def _part(words: str) -> str:
     """One of "o", "d", "s1", "s2", .. if words say so, else the words themselves."""
     words = words.replace("pick_up", "pickup").replace("drop_off", "dropoff")
-    ends = [name for name, known in _WORDS.items() if known & set(words.split("_"))]
+    ends = [name for name, synonyms in _WORDS.items() if synonyms & set(words.split("_"))]
     if len(ends) == 1:
         return ends[0]
     stop = _STOP.search(words)

@@ -36,15 +36,15 @@ def foreign_trips(
     InputError
         As of both.
     """
-    found = read_apart(as_plain, content, name, list(places), dict(columns), max_rows, **how)
+    plain = read_apart(as_plain, content, name, list(places), dict(columns), max_rows, **how)
     return Trips(
-        tuple(found["x"]),
-        tuple(found["y"]),
-        tuple(map(str, found["places"])),
-        crs_of_text(found["crs"]),
-        name=str(found["name"]),
-        notes=tuple(map(str, found["notes"])),
-        **{name: found[name] for name in _CODES},
+        tuple(plain["x"]),
+        tuple(plain["y"]),
+        tuple(map(str, plain["places"])),
+        crs_of_text(plain["crs"]),
+        name=str(plain["name"]),
+        notes=tuple(map(str, plain["notes"])),
+        **{name: plain[name] for name in _CODES},
     )
 
 

@@ -93,10 +93,15 @@ def found(
 
 def _row(private: Flows, zones: int, matrix: TripMatrix, pair: Sequence[int]) -> tuple[int, ...]:
     truth = exact_flows(matrix, private.origins, private.destinations, pair).ravel()
-    shown, large = private.shown, truth >= private.threshold
+    published, large = private.shown, truth >= private.threshold
     top = min(TOP, int(np.sum(truth > 0)))
     largest, released = (
-        set(np.argsort(-each, kind="stable")[:top]) for each in (truth, private.value)
+        set(np.argsort(-values, kind="stable")[:top]) for values in (truth, private.value)
     )
-    numbers = shown.sum(), (shown & (truth == 0)).sum(), large.sum(), (large & ~shown).sum()
+    numbers = (
+        published.sum(),
+        (published & (truth == 0)).sum(),
+        large.sum(),
+        (large & ~published).sum(),
+    )
     return (zones, len(private), *map(int, numbers), top, len(largest & released))

@@ -66,9 +66,9 @@ class Index:
 
     def count(self, lower: Ints, upper: Ints) -> Ints:
         """Records in n boxes, `lower`, `upper` (n, d) half open, (n,)."""
-        found = np.empty(len(lower), dtype=np.int64)
-        _count(self._runs, self._blocks, _copied(lower), _copied(upper), found)
-        return found
+        counts = np.empty(len(lower), dtype=np.int64)
+        _count(self._runs, self._blocks, _copied(lower), _copied(upper), counts)
+        return counts
 
     def run(self, box: Ints) -> tuple[int, int]:
         """First and first behind of the cells of one box (2, d); -1, -1 if they are no run."""
@@ -81,9 +81,9 @@ class Index:
 
         See `points.split_costs`; no box is empty or reaches beyond the domain.
         """
-        found = np.empty(len(lower), dtype=np.int64)
-        _spread(self._runs, self._blocks, _copied(lower), _copied(upper), found)
-        return found
+        spreads = np.empty(len(lower), dtype=np.int64)
+        _spread(self._runs, self._blocks, _copied(lower), _copied(upper), spreads)
+        return spreads
 
     @property
     def _runs(self) -> tuple[int, Ints, Ints, Ints, Ints, Ints]:
@@ -103,12 +103,12 @@ def _copied(edges: Ints) -> Ints:
 @njit(cache=True, nogil=True)
 def _fill(cells, number, corners, figures):  # type: ignore[no-untyped-def]
     lowest = len(figures) // 2
-    most = np.iinfo(np.int64).max
+    unset = np.iinfo(np.int64).max
     # A block without cells touches no box: its first cell is behind its last.
-    corners[:, 0, :] = most
+    corners[:, 0, :] = unset
     corners[:, 1, :] = -1
     figures[:, :] = 0
-    figures[:, 2] = most
+    figures[:, 2] = unset
     for i in range(len(cells)):
         block = lowest + i // BLOCK
         for axis in range(cells.shape[1]):
@@ -151,12 +151,12 @@ def _run(lower, upper, i, length, begin, bits, ready, keys):  # type: ignore[no-
 
 @njit(cache=True, nogil=True)
 def _bit_length(value):  # type: ignore[no-untyped-def]
-    found = 0
+    length = 0
     for step in (32, 16, 8, 4, 2, 1):
         if value >> step > 0:
             value >>= step
-            found += step
-    return found + (value > 0)
+            length += step
+    return length + (value > 0)
 
 
 @njit(cache=True, nogil=True)
@@ -224,20 +224,20 @@ def _within(runs, blocks, lower, upper, i, waiting):  # type: ignore[no-untyped-
 
 
 @njit(cache=True, nogil=True)
-def _count(runs, blocks, lower, upper, found):  # type: ignore[no-untyped-def]
+def _count(runs, blocks, lower, upper, counts):  # type: ignore[no-untyped-def]
     waiting = np.empty(2 * DEEPEST, dtype=np.int64)
-    for i in range(len(found)):
-        found[i] = _within(runs, blocks, lower, upper, i, waiting)[0]
+    for i in range(len(counts)):
+        counts[i] = _within(runs, blocks, lower, upper, i, waiting)[0]
 
 
 @njit(cache=True, nogil=True)
-def _spread(runs, blocks, lower, upper, found):  # type: ignore[no-untyped-def]
+def _spread(runs, blocks, lower, upper, spreads):  # type: ignore[no-untyped-def]
     # With k cells above t, P_(t+1) = P_t - k, so the sum of distances over n cells is
     # 2 P_t - 2 r k / n with r = total - t n < n. No product overflows: n is at most 2^60 (of the
     # domain), total at most 10^11, r k at most 2^61 (`TripMatrix`), t n at most total.
     cells, number, corners, figures = blocks
     waiting = np.empty(2 * DEEPEST, dtype=np.int64)
-    for i in range(len(found)):
+    for i in range(len(spreads)):
         n = np.int64(1)
         for axis in range(lower.shape[1]):
             n *= upper[i, axis] - lower[i, axis]
@@ -256,4 +256,4 @@ def _spread(runs, blocks, lower, upper, found):  # type: ignore[no-untyped-def]
             lattice = 2 * lattice + bit
             rest -= n * bit
         # Taken away rounded up, so that the difference is rounded down.
-        found[i] = ((2 * over) << LATTICE_BITS) - lattice - (rest > 0)
+        spreads[i] = ((2 * over) << LATTICE_BITS) - lattice - (rest > 0)

@@ -173,9 +173,9 @@ class TripMatrix:
         grids = tuple(Grid.cells(shape) for shape in shapes)
         domain: Domain = grids[0] if len(grids) == 1 else TripDomain(grids)
         where = _whole(coordinates, "coordinates")
-        each = np.ones(len(where) if where.ndim else 0, dtype=np.int64)
+        multiplicities = np.ones(len(where) if where.ndim else 0, dtype=np.int64)
         unit = "point" if contribution_bound == 1 else "user"
-        return cls(where, each, domain, contribution_bound, unit)
+        return cls(where, multiplicities, domain, contribution_bound, unit)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -260,7 +260,7 @@ class TripMatrix:
         """`count` for boxes that are in no order: by the table of a place, or the index."""
         if not self._grids:
             return self.index.count(lower, upper)
-        found = np.empty(len(lower), dtype=np.int64)
+        counts = np.empty(len(lower), dtype=np.int64)
         only = only_place(lower, upper, self.shape)
         for place, grid in enumerate(self._grids):
             there = np.flatnonzero(only == place)
@@ -270,10 +270,10 @@ class TripMatrix:
             axes = slice(2 * place, 2 * place + 2)
             low = np.clip(lower[there, axes], 0, grid.shape)
             high = np.maximum(np.clip(upper[there, axes], 0, grid.shape), low)
-            found[there] = box_sums(self._table(place), low, high)
+            counts[there] = box_sums(self._table(place), low, high)
         others = np.flatnonzero(only < 0)
-        found[others] = self.index.count(lower[others], upper[others])
-        return found
+        counts[others] = self.index.count(lower[others], upper[others])
+        return counts
 
     def count_parts_of_cells(self, boxes: Floats) -> Floats:
         """Exact counts of n boxes, cells that a box cuts through by the part inside: curator only.
@@ -304,11 +304,11 @@ class TripMatrix:
             raise InputError(f"Boxes in cells have shape {boxes.shape}; give (n, 2, axes).")
         counts = np.empty(len(boxes))
         for number, (lower, upper) in enumerate(boxes):
-            held, inside = self.cells, self.multiplicities.astype(np.float64)
+            cells, inside = self.cells, self.multiplicities.astype(np.float64)
             for axis, (low, high) in enumerate(zip(lower, upper, strict=True)):
-                at = held[:, axis]
+                at = cells[:, axis]
                 part = np.clip(np.minimum(at + 1, high) - np.maximum(at, low), 0.0, 1.0)
-                held, inside = held[part > 0], (inside * part)[part > 0]
+                cells, inside = cells[part > 0], (inside * part)[part > 0]
             counts[number] = inside.sum()
         return counts
 
@@ -360,8 +360,8 @@ class TripMatrix:
                 part = np.clip(np.minimum(at + 1, high) - np.maximum(at, low), 0.0, 1.0)
                 weight *= part[self.cells[:, axis]]
         flat = self.cells[:, 2 * place] * cols + self.cells[:, 2 * place + 1]
-        found: Floats = np.bincount(flat, weight, rows * cols) / self.lattice
-        return found.reshape(rows, cols)
+        counts: Floats = np.bincount(flat, weight, rows * cols) / self.lattice
+        return counts.reshape(rows, cols)
 
     def _refuse_place(self, place: int) -> None:
         if not 0 <= place < len(self._grids):
@@ -462,4 +462,4 @@ def _nameless(plain: Any) -> Any:
     """A description without what its parts are called."""
     if isinstance(plain, dict):
         return {k: _nameless(v) for k, v in plain.items() if k not in ("name", "names")}
-    return [_nameless(each) for each in plain] if isinstance(plain, list | tuple) else plain
+    return [_nameless(part) for part in plain] if isinstance(plain, list | tuple) else plain

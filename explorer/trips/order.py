@@ -68,14 +68,14 @@ def _order(shape: tuple[int, ...]) -> Order:
     bits, ready = [], []
     for axis, side in enumerate(shape):
         path, depth = _path(side)
-        own = [length - 1 - turn for turn, of in enumerate(turns) if of == axis]
+        axis_bits = [length - 1 - turn for turn, of in enumerate(turns) if of == axis]
         of_axis = np.zeros(side, dtype=np.int64)
-        for level, bit in enumerate(own):
+        for level, bit in enumerate(axis_bits):
             of_axis |= ((path >> (depth - 1 - level)) & 1) << bit
         differ = of_axis[1:] ^ of_axis[:-1]
         # The highest bit in which neighbours differ is the cut between them.
         cut = np.full(len(differ), length + 1, dtype=np.int64)
-        for bit in reversed(own):
+        for bit in reversed(axis_bits):
             cut[differ >> bit > 0] = length - bit
         bits.append(of_axis)
         ready.append(np.concatenate([[0], cut, [0]]))
@@ -89,10 +89,12 @@ def _turns(shape: tuple[int, ...]) -> list[int]:
     sides, turns, rounds = list(shape), list[int](), 0
     while max(sides) > 1:
         for first in range(0, len(shape), together):
-            own = range(first, first + together)
-            axis = max(own, key=sides.__getitem__)
+            place_axes = range(first, first + together)
+            axis = max(place_axes, key=sides.__getitem__)
             # A place of one row is cut every second time: as often as either axis of others.
-            waits = rounds % 2 == 1 and together == 2 and min(shape[axis] for axis in own) == 1
+            waits = (
+                rounds % 2 == 1 and together == 2 and min(shape[axis] for axis in place_axes) == 1
+            )
             if sides[axis] > 1 and not waits:
                 sides[axis] = -(-sides[axis] // 2)
                 turns.append(axis)

@@ -42,16 +42,16 @@ class Worth:
     def sentence(self) -> str:
         """What to say before the draw, a warning where it is little."""
         whose = "trip" if self.unit == "point" else self.unit
-        said = (
+        sentence = (
             f"{self.people:,.0f} {whose}s times epsilon {self.epsilon:g} buy about {self.leaves:,} "
             f"{'leaf' if self.leaves == 1 else 'leaves'}, one for each {UNITS_A_LEAF:g}."
         )
         if not self.few:
-            return said
+            return sentence
         if self.unit == "point":
-            return f"{said} That is a rough sketch: take a larger epsilon."
+            return f"{sentence} That is a rough sketch: take a larger epsilon."
         return (
-            f"{said} That is a rough sketch, whatever the contribution bound: only more "
+            f"{sentence} That is a rough sketch, whatever the contribution bound: only more "
             f"{whose}s or a larger epsilon make it finer."
         )
 

@@ -33,7 +33,7 @@ def slab_costs(
     (p, m) int64, as `Index.spread` of the slabs' own boxes
     """
     low, high, begin, end = (
-        np.array(each, dtype=np.int64, order="C") for each in (lower, upper, start, stop)
+        np.array(values, dtype=np.int64, order="C") for values in (lower, upper, start, stop)
     )
     first = np.searchsorted(owner, np.arange(len(low) + 1)).astype(np.int64)
     order, offsets = grouped(index.cells, low, high) or _walked(index, low, high)
@@ -44,12 +44,14 @@ def slab_costs(
 
 def _walked(index: Index, lower: Ints, upper: Ints) -> tuple[Ints, Ints]:
     """As `grouped`, for any boxes: each is walked through."""
-    room = np.empty(len(index.cells), dtype=np.int64)
-    held = []
+    buffer = np.empty(len(index.cells), dtype=np.int64)
+    members = []
     for low, high in zip(lower, upper, strict=True):
-        held.append(room[: _inside(index.cells, index.corners, low, high, room)].copy())
-    offsets = np.concatenate([[0], np.cumsum([len(each) for each in held])]).astype(np.int64)
-    return np.concatenate(held), offsets
+        members.append(buffer[: _inside(index.cells, index.corners, low, high, buffer)].copy())
+    offsets = np.concatenate([[0], np.cumsum([len(positions) for positions in members])]).astype(
+        np.int64
+    )
+    return np.concatenate(members), offsets
 
 
 @njit(cache=True, nogil=True)
@@ -57,26 +59,29 @@ def _slabs(  # type: ignore[no-untyped-def]
     cells, number, order, offsets, lower, upper, axis, first, start, stop, costs
 ):
     for i in range(len(lower)):
-        held = order[offsets[i] : offsets[i + 1]]
+        members = order[offsets[i] : offsets[i + 1]]
         base, side = lower[i, axis], upper[i, axis] - lower[i, axis]
         # Looked up once: cells of a box lie far from each other.
-        place, own = np.empty(len(held), dtype=np.int64), np.empty(len(held), dtype=np.int64)
-        for h in range(len(held)):
-            place[h], own[h] = cells[held[h], axis] - base, number[held[h]]
+        place, counts = (
+            np.empty(len(members), dtype=np.int64),
+            np.empty(len(members), dtype=np.int64),
+        )
+        for h in range(len(members)):
+            place[h], counts[h] = cells[members[h], axis] - base, number[members[h]]
         # Records in, and number of, the cells below every position.
         records = np.zeros(side + 1, dtype=np.int64)
         occupied = np.zeros(side + 1, dtype=np.int64)
-        for h in range(len(held)):
-            records[place[h] + 1] += own[h]
+        for h in range(len(members)):
+            records[place[h] + 1] += counts[h]
             occupied[place[h] + 1] += 1
         for k in range(side):
             records[k + 1] += records[k]
             occupied[k + 1] += occupied[k]
-        ordered = own[:0]
+        ordered = counts[:0]
         section = np.int64(1)
-        for each in range(lower.shape[1]):
-            if each != axis:
-                section *= upper[i, each] - lower[i, each]
+        for other_axis in range(lower.shape[1]):
+            if other_axis != axis:
+                section *= upper[i, other_axis] - lower[i, other_axis]
         for j in range(first[i], first[i + 1]):
             for p in range(len(start)):
                 low, high = start[p, j] - base, stop[p, j] - base
@@ -85,7 +90,7 @@ def _slabs(  # type: ignore[no-untyped-def]
                 over, many = total, occupied[high] - occupied[low]
                 if t > 0:
                     if len(ordered) == 0:
-                        ordered = _along(place, own, occupied)
+                        ordered = _along(place, counts, occupied)
                     over, many = np.int64(0), np.int64(0)
                     for c in ordered[occupied[low] : occupied[high]]:
                         if c > t:
@@ -95,11 +100,11 @@ def _slabs(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _along(place, own, occupied):  # type: ignore[no-untyped-def]
+def _along(place, counts, occupied):  # type: ignore[no-untyped-def]
     """Records of cells in the order of their places; `occupied` of them lie below each."""
-    ordered, free = np.empty(len(own), dtype=np.int64), occupied.copy()
-    for h in range(len(own)):
-        ordered[free[place[h]]] = own[h]
+    ordered, free = np.empty(len(counts), dtype=np.int64), occupied.copy()
+    for h in range(len(counts)):
+        ordered[free[place[h]]] = counts[h]
         free[place[h]] += 1
     return ordered
 
@@ -121,8 +126,8 @@ def _lattice(total, t, over, many, n):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _inside(cells, corners, lower, upper, found):  # type: ignore[no-untyped-def]
-    """Put the positions of the cells of one box into `found`; returns how many there are."""
+def _inside(cells, corners, lower, upper, positions):  # type: ignore[no-untyped-def]
+    """Put the positions of the cells of one box into `positions`; returns how many there are."""
     lowest, many = len(corners) // 2, 0
     waiting = np.empty(2 * DEEPEST, dtype=np.int64)
     waiting[0], left = 1, 1
@@ -148,6 +153,6 @@ def _inside(cells, corners, lower, upper, found):  # type: ignore[no-untyped-def
                     within = False
                     break
             if within:
-                found[many] = k
+                positions[many] = k
                 many += 1
     return many

@@ -29,9 +29,9 @@ def count_nested(cells: Ints, number: Ints, lower: Ints, upper: Ints) -> Ints | 
     owner = owners(cells, lower, upper)
     if owner is None:
         return None
-    found = np.zeros(len(lower), dtype=np.int64)
-    _add_up(owner, number, found)
-    return found
+    counts = np.zeros(len(lower), dtype=np.int64)
+    _add_up(owner, number, counts)
+    return counts
 
 
 def grouped(cells: Ints, lower: Ints, upper: Ints) -> tuple[Ints, Ints] | None:
@@ -59,7 +59,7 @@ def owners(cells: Ints, lower: Ints, upper: Ints) -> Ints | None:
     lower, upper : (n, d) int64, half open
     """
     # Copies, in one order always: kernels are compiled once.
-    lower, upper = (np.array(each, dtype=np.int64, order="C") for each in (lower, upper))
+    lower, upper = (np.array(edges, dtype=np.int64, order="C") for edges in (lower, upper))
     if np.any(lower >= upper):
         return None  # an empty box has no place in an order
     n = len(lower)
@@ -68,9 +68,9 @@ def owners(cells: Ints, lower: Ints, upper: Ints) -> Ints | None:
     sides = np.zeros((max(2 * n, 1), 2), dtype=np.int64)
     if not _grow(lower, upper, nodes, sides):
         return None
-    found = np.empty(len(cells), dtype=np.int64)
-    _descend(cells, lower, upper, nodes, sides, found)
-    return found
+    owner = np.empty(len(cells), dtype=np.int64)
+    _descend(cells, lower, upper, nodes, sides, owner)
+    return owner
 
 
 @njit(cache=True, nogil=True)
@@ -128,9 +128,9 @@ def _runs(lower, upper, axis, first, behind, starts):  # type: ignore[no-untyped
 
 
 @njit(cache=True, nogil=True)
-def _descend(cells, lower, upper, nodes, sides, found):  # type: ignore[no-untyped-def]
+def _descend(cells, lower, upper, nodes, sides, owner):  # type: ignore[no-untyped-def]
     if len(lower) == 0:
-        found[:] = -1
+        owner[:] = -1
         return
     for k in range(len(cells)):
         node = 0
@@ -153,7 +153,7 @@ def _descend(cells, lower, upper, nodes, sides, found):  # type: ignore[no-untyp
                 if cells[k, axis] < lower[box, axis] or cells[k, axis] >= upper[box, axis]:
                     box = -1
                     break
-        found[k] = box
+        owner[k] = box
 
 
 @njit(cache=True, nogil=True)
@@ -172,7 +172,7 @@ def _sort(owner, offsets, order):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _add_up(owner, number, found):  # type: ignore[no-untyped-def]
+def _add_up(owner, number, counts):  # type: ignore[no-untyped-def]
     for k in range(len(owner)):
         if owner[k] >= 0:
-            found[owner[k]] += number[k]
+            counts[owner[k]] += number[k]

@@ -43,13 +43,13 @@ def count_parts(cells: Ints, number: Ints, lower: Ints, upper: Ints) -> Ints | N
         stride *= parts
         if n % stride:
             return None
-    parts_of = np.array([len(each) for each in reversed(starts)], dtype=np.int64)
+    parts_of = np.array([len(axis_starts) for axis_starts in reversed(starts)], dtype=np.int64)
     first, behind = np.concatenate(starts[::-1]), np.concatenate(stops[::-1])
     if stride != n or not _is_grid(lower, upper, parts_of, first, behind):
         return None
-    found = np.zeros(n, dtype=np.int64)
-    _count_parts(cells, number, parts_of, first, behind, found)
-    return found
+    counts = np.zeros(n, dtype=np.int64)
+    _count_parts(cells, number, parts_of, first, behind, counts)
+    return counts
 
 
 def only_place(lower: Ints, upper: Ints, shape: tuple[int, ...]) -> Ints:
@@ -57,9 +57,9 @@ def only_place(lower: Ints, upper: Ints, shape: tuple[int, ...]) -> Ints:
 
     Boxes that are whole everywhere belong to the first place.
     """
-    found = np.empty(len(lower), dtype=np.int64)
-    _only_place(lower, upper, np.array(shape, dtype=np.int64), found)
-    return found
+    place_of = np.empty(len(lower), dtype=np.int64)
+    _only_place(lower, upper, np.array(shape, dtype=np.int64), place_of)
+    return place_of
 
 
 @njit(cache=True, nogil=True)
@@ -85,7 +85,7 @@ def _is_grid(lower, upper, parts, first, behind):  # type: ignore[no-untyped-def
 
 
 @njit(cache=True, nogil=True)
-def _count_parts(cells, number, parts, first, behind, found):  # type: ignore[no-untyped-def]
+def _count_parts(cells, number, parts, first, behind, counts):  # type: ignore[no-untyped-def]
     for k in range(len(cells)):
         box, begin = 0, 0
         for axis in range(len(parts)):
@@ -104,19 +104,19 @@ def _count_parts(cells, number, parts, first, behind, found):  # type: ignore[no
             box = box * parts[axis] + part - begin
             begin += parts[axis]
         if box >= 0:
-            found[box] += number[k]
+            counts[box] += number[k]
 
 
 @njit(cache=True, nogil=True)
-def _only_place(lower, upper, shape, found):  # type: ignore[no-untyped-def]
+def _only_place(lower, upper, shape, place_of):  # type: ignore[no-untyped-def]
     for i in range(len(lower)):
-        found[i] = 0
+        place_of[i] = 0
         others = 0
         for place in range(len(shape) // 2):
             for axis in (2 * place, 2 * place + 1):
                 if lower[i, axis] > 0 or upper[i, axis] < shape[axis]:
-                    found[i] = place
+                    place_of[i] = place
                     others += 1
                     break
         if others > 1:
-            found[i] = -1
+            place_of[i] = -1

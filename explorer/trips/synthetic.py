@@ -94,7 +94,7 @@ def named(name: str, draws: int = DRAWS, rng: Rng | None = None) -> TripMatrix:
         if make is None:
             raise ValueError(kind)
         d, value = int(axes), float(number)
-        own = [_NAMED, d, int(1000 * value), int(make is zipf)]
+        seed = [_NAMED, d, int(1000 * value), int(make is zipf)]
     except (ValueError, OverflowError):
         raise InputError(
             f"{name!r} is no set of made-up trips; give one such as gauss:4:0.2 (axes, spread as a "
@@ -102,7 +102,7 @@ def named(name: str, draws: int = DRAWS, rng: Rng | None = None) -> TripMatrix:
         ) from None
     if value <= 0:
         return make(d, value, draws, 0)  # refuses it
-    return make(d, value, draws, np.random.default_rng(own) if rng is None else rng)
+    return make(d, value, draws, np.random.default_rng(seed) if rng is None else rng)
 
 
 def _side(axes: int, draws: int) -> int:

@@ -240,7 +240,9 @@ def read_trips(
     '1 row at longitude 0, latitude 0, which stands for a missing place, was left out.'
     """
     table, title = open_source(source, name, max_rows, layer or "")
-    choices = [each.strip() for each in places.split(",")] if isinstance(places, str) else places
+    choices = (
+        [choice.strip() for choice in places.split(",")] if isinstance(places, str) else places
+    )
     stated = None if crs is None else as_crs(crs)
     located, in_one = _places_of(table, choices, stated is not None and stated.is_projected)
     roles = {"user": user, "weight": weight}
@@ -260,7 +262,9 @@ def read_trips(
     first, *later = [place for _, place in located]
     columns = read(first, **named)
     add_arrays(columns, roles)
-    coordinates = [(each.x, each.y) for each in (columns, *map(read, later))]
+    coordinates = [
+        (place_columns.x, place_columns.y) for place_columns in (columns, *map(read, later))
+    ]
     code, hashes, joined = columns.user or (None, None, False)
     # One place in metres is enough to say nothing of degrees.
     implied = in_one.get(first.lon, ASSUMED if all(place.degrees for _, place in located) else None)
@@ -271,16 +275,16 @@ def read_trips(
     notes += unread(table.names, read_too, user, weight, table.look_at_text, notes)
     judged = np.zeros(JUDGED, np.int64)
     judged[RESPELLED] = joined
-    known = None if code is None else code >= 0
-    kept, keep, every = usable(coordinates, in_degrees(resolved), keep_zero, known, judged)
+    has_owner = None if code is None else code >= 0
+    cleaned, keep, every = usable(coordinates, in_degrees(resolved), keep_zero, has_owner, judged)
     for rows, (_, place) in zip(every, located, strict=True):
         refuse_columns(rows, *place.columns, of_trips=True)
     refuse_unused(judged)
     records = None if columns.weight is None else whole_weights(columns.weight[keep])
     refuse_weight(0 if records is None else records.sum())
     return Trips(
-        tuple(east for east, _ in kept),
-        tuple(north for _, north in kept),
+        tuple(east for east, _ in cleaned),
+        tuple(north for _, north in cleaned),
         tuple(label for label, _ in located),
         resolved,
         None if code is None else code[keep],

@@ -1,8 +1,8 @@
-"""Files that strangers send are read apart: each in a process of its own, with limits.
+"""Uploaded files are not trusted: each is read in a process of its own, with limits.
 
-`read_apart` asks, in the process that serves. The `warden` is a small process next to it that has
-loaded the readers and forks one for each file: none inherits a thread, a visitor's data or a page.
-What a reader has found comes back as numbers, texts and arrays (`plain`), never as objects.
+`read_apart` is called in the process that serves. The fork server is a small process next to it
+that has loaded the readers and forks one for each file: none inherits a thread, a visitor's data or
+a page. What a reader has found comes back as numbers, texts and arrays (`plain`), never as objects.
 """
 
 from explorer.grid.apart.limits import LIMITS, Limits

@@ -1,4 +1,4 @@
-"""What a reader of foreign files may use, and how Linux holds it to that."""
+"""What a reader of untrusted files may use, and how Linux holds it to that."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def impose(limits: Limits) -> None:
     # The first is a signal, which ends the process; the second cannot be outlived.
     resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu, limits.cpu + 1))
     # What may be written to: address space that is only reserved, as allocators do, is not counted.
-    most = held_bytes("VmData") + limits.memory
-    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+    max_bytes = held_bytes("VmData") + limits.memory
+    resource.setrlimit(resource.RLIMIT_DATA, (max_bytes, max_bytes))
     # A crash leaves no copy of anybody's points.
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 

@@ -1,6 +1,6 @@
 """Values as bytes and back: numbers, texts, lists, dicts and arrays of numbers, and nothing else.
 
-What a reader of foreign files says is not to be trusted. So no object is rebuilt from it, as
+What a reader of untrusted files says is not to be trusted. So no object is rebuilt from it, as
 `pickle` would: a head of JSON, and behind it the bytes of arrays whose types are looked at.
 """
 
@@ -29,25 +29,25 @@ def frames(value: Any) -> list[Any]:
     """The parts of a message with a value.
 
     >>> parts = frames({"x": np.arange(3.0), "name": "a"})
-    >>> b"".join(bytes(each) for each in parts)[8:60]
+    >>> b"".join(bytes(part) for part in parts)[8:60]
     b'{"value": {"x": "array 0", "name": "text a"}, "array'
     """
     arrays: list[Any] = []
-    said = _packed(value, arrays)
-    about = [[each.dtype.str, list(each.shape)] for each in arrays]
-    head = json.dumps({"value": said, "arrays": about}).encode()
+    packed = _packed(value, arrays)
+    about = [[array.dtype.str, list(array.shape)] for array in arrays]
+    head = json.dumps({"value": packed, "arrays": about}).encode()
     if len(head) > _MOST_HEAD:
         raise NotPlain("too many texts")
-    return [_HEAD.pack(len(head)), head, *(each.reshape(-1).view(np.uint8) for each in arrays)]
+    return [_HEAD.pack(len(head)), head, *(array.reshape(-1).view(np.uint8) for array in arrays)]
 
 
-def received(fill: Callable[[Any], None], most: int) -> Any:
+def received(fill: Callable[[Any], None], max_bytes: int) -> Any:
     """The value of a message.
 
     Parameters
     ----------
     fill : fills a buffer with the bytes that come next
-    most : bytes that all arrays together may have
+    max_bytes : what all arrays together may have
 
     Raises
     ------
@@ -62,18 +62,18 @@ def received(fill: Callable[[Any], None], most: int) -> Any:
     head = bytearray(size)
     fill(head)
     try:
-        said = json.loads(head)
-        kinds = [(np.dtype(str(kind)), tuple(map(int, shape))) for kind, shape in said["arrays"]]
+        header = json.loads(head)
+        kinds = [(np.dtype(str(kind)), tuple(map(int, shape))) for kind, shape in header["arrays"]]
         if any(kind.kind not in KINDS or min(shape, default=0) < 0 for kind, shape in kinds):
             raise NotPlain("an array of another kind")
-        if sum(kind.itemsize * math.prod(shape) for kind, shape in kinds) > most:
+        if sum(kind.itemsize * math.prod(shape) for kind, shape in kinds) > max_bytes:
             raise NotPlain("the arrays are too large")
         arrays = []
         for kind, shape in kinds:
             array = np.empty(shape, kind)
             fill(array.reshape(-1).view(np.uint8))
             arrays.append(array)
-        return _unpacked(said["value"], arrays)
+        return _unpacked(header["value"], arrays)
     except (TypeError, KeyError, AttributeError, ValueError, IndexError, RecursionError) as error:
         raise NotPlain(str(error)) from error
 
@@ -87,19 +87,19 @@ def _packed(value: Any, arrays: list[Any]) -> Any:
         arrays.append(np.ascontiguousarray(value))
         return f"{_ARRAY}{len(arrays) - 1}"
     if isinstance(value, list | tuple):
-        return [_packed(each, arrays) for each in value]
+        return [_packed(part, arrays) for part in value]
     if isinstance(value, Mapping) and all(type(key) is str for key in value):
-        return {key: _packed(each, arrays) for key, each in value.items()}
+        return {key: _packed(part, arrays) for key, part in value.items()}
     raise NotPlain(f"a {type(value).__name__}")
 
 
-def _unpacked(said: Any, arrays: list[Any]) -> Any:
-    if isinstance(said, str):
-        if said.startswith(_ARRAY):
-            return arrays[int(said.removeprefix(_ARRAY))]
-        return said.removeprefix("text ")
-    if isinstance(said, list):
-        return [_unpacked(each, arrays) for each in said]
-    if isinstance(said, dict):
-        return {key: _unpacked(each, arrays) for key, each in said.items()}
-    return said
+def _unpacked(packed: Any, arrays: list[Any]) -> Any:
+    if isinstance(packed, str):
+        if packed.startswith(_ARRAY):
+            return arrays[int(packed.removeprefix(_ARRAY))]
+        return packed.removeprefix("text ")
+    if isinstance(packed, list):
+        return [_unpacked(part, arrays) for part in packed]
+    if isinstance(packed, dict):
+        return {key: _unpacked(part, arrays) for key, part in packed.items()}
+    return packed

@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 MOST_READERS = 2
 #: Seconds between two looks at whether the answer is still wanted.
 LOOK = 0.05
-#: Seconds beyond its limit after which a warden that does nothing is given up.
+#: Seconds beyond its limit after which a fork server that does nothing is given up.
 _GRACE = 5.0
 _WARDEN = "explorer.grid.apart.warden"
 #: What the libraries of readers go by: few threads, one allocator, no net, no format but ours.
@@ -96,19 +96,19 @@ class _Warden:
     def ask(self, request: bytes) -> tuple[socket.socket, socket.socket]:
         """Have a reader made; returns the socket to talk to it and the one that tells its end."""
         wire, far = socket.socketpair()
-        told, teller = socket.socketpair()
-        with far, teller, self._lock:
+        report, reporter = socket.socketpair()
+        with far, reporter, self._lock:
             for again in (True, False):
                 control = self._running()
                 try:
-                    socket.send_fds(control, [request], [far.fileno(), teller.fileno()])
+                    socket.send_fds(control, [request], [far.fileno(), reporter.fileno()])
                     break
                 except OSError:
                     # Someone has ended it: another one takes its place.
                     self._stop()
                     if not again:
                         raise
-        return wire, told
+        return wire, report
 
     def _running(self) -> socket.socket:
         if self._process is not None and self._process.poll() is not None:
@@ -150,7 +150,7 @@ atexit.register(_warden.stop)
 
 def _path() -> str:
     """Where modules are found here, for a process that looks nowhere else."""
-    return os.pathsep.join(each for each in sys.path if each)
+    return os.pathsep.join(folder for folder in sys.path if folder)
 
 
 def _never() -> bool:
@@ -173,7 +173,7 @@ def read_apart(
     Parameters
     ----------
     work : a function of a module that returns plain values, see `plain.frames`
-    content : the foreign file
+    content : the untrusted file
     further : what else it takes, of our own making
     limits : what it may take
     given_up : whether no one waits any more; looked at every `LOOK` seconds
@@ -208,8 +208,8 @@ def _read(
     ended: Callable[[Ended], None] | None,
 ) -> Any:
     request = {"module": work.__module__, "name": work.__name__, "limits": limits.facts()}
-    wire, told = _warden.ask(json.dumps(request).encode())
-    with wire, told:
+    wire, report = _warden.ask(json.dumps(request).encode())
+    with wire, report:
         line = _Line(wire, given_up, limits.wall + _GRACE)
         answer: Any = None
         try:
@@ -220,12 +220,12 @@ def _read(
         except (NotPlain, OSError, EOFError):
             answer = None
         except GivenUp:
-            # The warden ends it then; its turn is over when it is gone, no sooner.
-            told.shutdown(socket.SHUT_WR)
-            _how(told)
+            # The fork server ends it then; its turn is over when it is gone, no sooner.
+            report.shutdown(socket.SHUT_WR)
+            _how(report)
             raise
         if answer is None or ended is not None:
-            how = _how(told)
+            how = _how(report)
             if ended is not None and isinstance(answer, dict):
                 how = Ended(how.code, how.why, how.cpu, int(answer.get("peak", 0)))
             if ended is not None:
@@ -239,13 +239,13 @@ def _size(part: bytes) -> bytes:
     return len(part).to_bytes(8, "little")
 
 
-def _how(told: socket.socket) -> Ended:
-    """How a reader ended, from its warden."""
-    told.settimeout(_GRACE)
+def _how(report: socket.socket) -> Ended:
+    """How a reader ended, from the fork server."""
+    report.settimeout(_GRACE)
     try:
-        return Ended(**json.loads(told.recv(4096)))
+        return Ended(**json.loads(report.recv(4096)))
     except (OSError, ValueError):
-        # The warden itself has been ended.
+        # The fork server itself has been ended.
         return Ended(1, "", 0.0)
 
 
@@ -302,17 +302,17 @@ class _Line:
 
 
 def stop() -> None:
-    """End the warden and all readers; the next file starts another."""
+    """End the fork server and all readers; the next file starts another."""
     _warden.stop()
 
 
 def warden() -> int | None:
-    """The number of the warden's process, None while there is none."""
+    """The number of the fork server's process, None while there is none."""
     return _warden.pid
 
 
 def prepare(*works: Callable[..., Any]) -> None:
-    """Start the warden with the modules of these readers, so that no visitor waits for it."""
+    """Start the fork server with the modules of these readers, so that no visitor waits for it."""
     for work in works if SUPPORTED else ():
         with suppress(InputError):
             read_apart(work, b"")

@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 def plain_shapes(shapes: Iterable[Any]) -> dict[str, NDArray[Any]]:
     """Shapes of shapely, None for none, as arrays.
 
-    >>> made = shapes_of(plain_shapes([shapely.box(0, 0, 1, 1), None]))
-    >>> made[0].area, made[1]
+    >>> restored = shapes_of(plain_shapes([shapely.box(0, 0, 1, 1), None]))
+    >>> restored[0].area, restored[1]
     (1.0, None)
     """
-    written = [b"" if each is None else shapely.to_wkb(each) for each in shapes]
+    written = [b"" if shape is None else shapely.to_wkb(shape) for shape in shapes]
     return {
         "bytes": np.frombuffer(b"".join(written), np.uint8),
-        "lengths": np.array([len(each) for each in written], np.int64),
+        "lengths": np.array([len(wkb) for wkb in written], np.int64),
     }
 
 
@@ -37,8 +37,8 @@ def shapes_of(plain: Any) -> NDArray[Any]:
     whole = np.asarray(plain["bytes"], np.uint8).tobytes()
     if (lengths < 0).any() or (len(ends) and ends[-1] != len(whole)):
         raise ValueError("lengths of other shapes")
-    made = np.full(len(lengths), None, dtype=object)
+    shapes = np.full(len(lengths), None, dtype=object)
     for row, (end, length) in enumerate(zip(ends.tolist(), lengths.tolist(), strict=True)):
         if length:
-            made[row] = shapely.from_wkb(whole[end - length : end])
-    return made
+            shapes[row] = shapely.from_wkb(whole[end - length : end])
+    return shapes

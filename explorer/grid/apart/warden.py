@@ -40,7 +40,7 @@ class _Reader:
     """A reader under way."""
 
     pid: int
-    told: socket.socket
+    report: socket.socket
     limits: Limits
     started: float
     before: int
@@ -53,61 +53,61 @@ def serve(control: socket.socket) -> None:
     while True:
         awaited = select.poll()
         awaited.register(control, select.POLLIN)
-        for each in readers:
+        for reader in readers:
             # Nothing is read there: only that its far end says no more counts.
-            awaited.register(each.told, select.POLLRDHUP)
+            awaited.register(reader.report, select.POLLRDHUP)
         for number, event in awaited.poll(LOOK * 1000 if readers else None):
             if number == control.fileno():
                 if not _take(control, readers):
-                    for each in readers:
-                        _kill(each, "left")
+                    for reader in readers:
+                        _kill(reader, "left")
                     return
             elif event & (select.POLLRDHUP | select.POLLHUP | select.POLLERR):
-                for each in readers:
-                    if each.told.fileno() == number:
-                        _kill(each, "left")
-        for each in readers:
-            _hold(each)
-        readers = [each for each in readers if not _over(each)]
+                for reader in readers:
+                    if reader.report.fileno() == number:
+                        _kill(reader, "left")
+        for reader in readers:
+            _hold(reader)
+        readers = [reader for reader in readers if not _over(reader)]
 
 
 def _take(control: socket.socket, readers: list[_Reader]) -> bool:
     """Fork a reader for the next request; False once the server has gone."""
     try:
-        said, descriptors, _flags, _from = socket.recv_fds(control, MOST, 2)
+        message, descriptors, _flags, _from = socket.recv_fds(control, MOST, 2)
     except OSError:
         return False
-    if not said:
+    if not message:
         return False
-    wire, told = (socket.socket(fileno=each) for each in descriptors)
-    request = json.loads(said)
+    wire, report = (socket.socket(fileno=descriptor) for descriptor in descriptors)
+    request = json.loads(message)
     limits = Limits(**request["limits"])
     work = _loaded(request["module"], request["name"])
     pid = os.fork()
     if pid == 0:
         try:
             control.close()
-            told.close()
-            for each in readers:
-                each.told.close()
+            report.close()
+            for reader in readers:
+                reader.report.close()
             _read(wire, work, limits)
         finally:
             os._exit(70)
     wire.close()
-    readers.append(_Reader(pid, told, limits, time.monotonic(), own_bytes(os.getpid())))
+    readers.append(_Reader(pid, report, limits, time.monotonic(), own_bytes(os.getpid())))
     return True
 
 
 @cache
 def _loaded(module: str, name: str) -> Any:
-    """A function, loaded here so that every reader finds it: no foreign byte has been seen yet."""
-    found = import_module(module)
-    if hasattr(found, "prepare"):
-        found.prepare()
+    """A function, loaded here for every reader: no untrusted byte has been read yet."""
+    imported = import_module(module)
+    if hasattr(imported, "prepare"):
+        imported.prepare()
     gc.collect()
     # What readers share with this process stays shared.
     gc.freeze()
-    return getattr(found, name)
+    return getattr(imported, name)
 
 
 def _read(wire: socket.socket, work: Any, limits: Limits) -> NoReturn:
@@ -188,10 +188,10 @@ def _over(reader: _Reader) -> bool:
     # Someone else kills only where the whole computer has no memory left.
     killed = {-signal.SIGXCPU: "cpu", -signal.SIGKILL: "memory"}.get(code, "")
     why = reader.why or ("cpu" if seconds >= reader.limits.cpu else killed)
-    told = {"code": code, "why": why, "cpu": seconds}
+    outcome = {"code": code, "why": why, "cpu": seconds}
     with suppress(OSError):
-        reader.told.sendall(json.dumps(told).encode())
-    reader.told.close()
+        reader.report.sendall(json.dumps(outcome).encode())
+    reader.report.close()
     return True
 
 

@@ -170,9 +170,9 @@ class Areas:
             table.notes,
         )
         facts = areas.measures
-        said = check_overlaps(facts["sizes"], facts["pairs"], facts["shared"], table.paths)
+        overlap_notes = check_overlaps(facts["sizes"], facts["pairs"], facts["shared"], table.paths)
         # Not a copy: what has been computed on the way here is needed again.
-        object.__setattr__(areas, "notes", (*table.notes, *said))
+        object.__setattr__(areas, "notes", (*table.notes, *overlap_notes))
         return areas
 
     @cached_property
@@ -235,13 +235,13 @@ class Areas:
     @cached_property
     def same_as(self) -> Ints:
         """The highest node of the same people, (n,): that of its parent for an only child."""
-        found = np.arange(len(self.parent))
+        highest = np.arange(len(self.parent))
         number = np.bincount(self.parent[1:], minlength=len(self.parent))
-        for node in range(1, len(found)):
+        for node in range(1, len(highest)):
             # Parents come first, so that theirs is known.
             if number[self.parent[node]] == 1:
-                found[node] = found[self.parent[node]]
-        return found
+                highest[node] = highest[self.parent[node]]
+        return highest
 
     @cached_property
     def measured(self) -> Bools:
@@ -272,26 +272,26 @@ class Areas:
         x, y = np.atleast_1d(np.asarray(x, float)), np.atleast_1d(np.asarray(y, float))
         if x.shape != y.shape or x.ndim != 1:
             raise InputError("Places are two rows of numbers of the same length: x, then y.")
-        found = np.empty(len(x), dtype=np.int32)
+        area_numbers = np.empty(len(x), dtype=np.int32)
         for start in range(0, len(x), CHUNK):
             part = slice(start, start + CHUNK)
-            found[part] = self._assigned(x[part], y[part], as_crs(crs))
-        return found
+            area_numbers[part] = self._assigned(x[part], y[part], as_crs(crs))
+        return area_numbers
 
     def _assigned(self, x: Floats, y: Floats, crs: pyproj.CRS) -> NDArray[np.int32]:
         if not crs.equals(self.crs, ignore_axis_order=True):
             x, y = transform(crs, self.crs, x, y)
-        found = self.index.find(x, y, self.crs.is_geographic)
-        doubtful = np.flatnonzero(found == DOUBTFUL)
+        area_numbers = self.index.find(x, y, self.crs.is_geographic)
+        doubtful = np.flatnonzero(area_numbers == DOUBTFUL)
         if len(doubtful):
             east = x[doubtful]
             if self.crs.is_geographic:
                 east = np.array([in_one_turn(lon) for lon in east.tolist()])
-            found[doubtful] = first_covering(self.geometry, east, y[doubtful])
+            area_numbers[doubtful] = first_covering(self.geometry, east, y[doubtful])
         if self.nearest:
-            lost = np.flatnonzero((found == NONE) & np.isfinite(x) & np.isfinite(y))
-            found[lost] = self._edges.find(x[lost], y[lost], self.nearest)
-        return found
+            lost = np.flatnonzero((area_numbers == NONE) & np.isfinite(x) & np.isfinite(y))
+            area_numbers[lost] = self._edges.find(x[lost], y[lost], self.nearest)
+        return area_numbers
 
     @cached_property
     def index(self) -> AreaIndex:
@@ -324,14 +324,14 @@ class Areas:
             For cells that are too small for a grid over all areas, and for a grid that does not
             hold them all: records of an area beyond it would vanish.
         """
-        wanted = cell, None if grid is None else repr(grid.to_dict())
-        if wanted not in self._lattices:
+        key = cell, None if grid is None else repr(grid.to_dict())
+        if key not in self._lattices:
             names = [self.paths[node] for node in self.lowest]
-            self._lattices[wanted] = lattice_over(
+            self._lattices[key] = lattice_over(
                 self._flat_on, self.plane, names, cell, grid, self.nearest or 0.0, self._worth,
                 self.boundary_key,
             )  # fmt: skip
-        return self._lattices[wanted]
+        return self._lattices[key]
 
     def outlines(self, tolerance: float = 1_000.0) -> NDArray[Any]:
         """Outlines of all nodes for drawing, in metres of `plane`; borders of all levels agree.
@@ -357,14 +357,14 @@ class Areas:
             raise InputError(
                 f"The tolerance is {values.shown(tolerance)}: give metres, 0 to {MOST_TOLERANCE:g}."
             )
-        found = kept(
+        arrays = kept(
             f"outlines1-{number:g}",
             self.key,
             ("written", "starts"),
             lambda: outlines_of(self._clean, self._flat, self.parent, self.lowest, number),
             worth=self._worth,
         )
-        return read_outlines(**found)
+        return read_outlines(**arrays)
 
     @cached_property
     def _clean(self) -> NDArray[Any]:

@@ -28,21 +28,21 @@ def foreign_areas(content: bytes, levels: Sequence[str], **how: Any) -> Areas:
     InputError
         As of both.
     """
-    found = read_apart(as_plain, content, list(levels), **how)
+    plain = read_apart(as_plain, content, list(levels), **how)
     areas = Areas(
-        tuple(map(str, found["levels"])),
-        found["parent"],
-        found["level"],
-        tuple(tuple(map(str, path)) for path in found["paths"]),
-        found["lowest"],
-        shapes_of(found["geometry"]),
-        crs_of_text(found["crs"]),
-        notes=tuple(map(str, found["notes"])),
+        tuple(map(str, plain["levels"])),
+        plain["parent"],
+        plain["level"],
+        tuple(tuple(map(str, path)) for path in plain["paths"]),
+        plain["lowest"],
+        shapes_of(plain["geometry"]),
+        crs_of_text(plain["crs"]),
+        notes=tuple(map(str, plain["notes"])),
     )
     for array in (areas.parent, areas.level, areas.lowest, areas.geometry):
         array.setflags(write=False)
     # Not computed again: it is the longest part of reading.
-    measures = {str(name): np.asarray(values) for name, values in found["measures"].items()}
+    measures = {str(name): np.asarray(values) for name, values in plain["measures"].items()}
     vars(areas)["measures"] = measures
     return areas
 

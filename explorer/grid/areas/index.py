@@ -69,7 +69,7 @@ class AreaIndex:
         geometry : (m,) polygons and multipolygons
         key : SHA-256 of them
         """
-        names = tuple(each.name for each in fields(cls))
+        names = tuple(field.name for field in fields(cls))
         worth = int(shapely.get_num_coordinates(geometry).sum())
         return cls(**kept(f"index1-{SUB}", key, names, lambda: _built(geometry), worth))
 
@@ -81,7 +81,7 @@ class AreaIndex:
         x, y : (n,)
         in_degrees : whether x is a longitude, which another turn does not change
         """
-        found = np.empty(len(x), dtype=np.int32)
+        covering = np.empty(len(x), dtype=np.int32)
         _find(
             x,
             y,
@@ -96,19 +96,19 @@ class AreaIndex:
             self.starts,
             self.listed,
             in_degrees,
-            found,
+            covering,
         )
-        return found
+        return covering
 
 
 def first_covering(geometry: NDArray[Any], x: Floats, y: Floats) -> NDArray[np.int32]:
     """What GEOS says: the first polygon that covers each place, closed; -1 for none."""
-    found = np.full(len(x), len(geometry), dtype=np.int32)
+    covering = np.full(len(x), len(geometry), dtype=np.int32)
     tree = shapely.STRtree(shapely.points(x, y))
     area, place = tree.query(geometry, predicate="intersects")
-    np.minimum.at(found, place, area.astype(np.int32))
-    found[found == len(geometry)] = NONE
-    return found
+    np.minimum.at(covering, place, area.astype(np.int32))
+    covering[covering == len(geometry)] = NONE
+    return covering
 
 
 def _built(geometry: NDArray[Any]) -> dict[str, NDArray[Any]]:
@@ -151,8 +151,8 @@ def _lattice(
     coarse.ravel()[cells] = BLOCKS + np.arange(len(cells))
     blocks = np.full((len(cells), SUB, SUB), UNKNOWN, dtype=np.int32)
     marking.mark_fine(edges, coarse, blocks)
-    asked = marking.label(coarse, blocks) / frame[2:] + frame[:2]
-    answers = first_covering(geometry, *asked.T)
+    places = marking.label(coarse, blocks) / frame[2:] + frame[:2]
+    answers = first_covering(geometry, *places.T)
     for labels in (coarse, blocks):
         open_ones = labels <= FIRST_ASKED
         labels[open_ones] = answers[FIRST_ASKED - labels[open_ones]]
@@ -247,29 +247,29 @@ def _find(  # type: ignore[no-untyped-def]
     starts,
     listed,
     in_degrees,
-    found,
+    covering,
 ):
     rows, cols = coarse.shape
     west, south, across, along = frame
     for i in range(len(x)):
         at = in_one_turn(x[i]) if in_degrees else x[i]
         u, v = (at - west) * across, (y[i] - south) * along
-        found[i] = NONE
+        covering[i] = NONE
         # False for NaN, too.
         if not (0.0 <= u < cols * SUB and 0.0 <= v < rows * SUB):
             continue
         col, row = int(u), int(v)
         label = coarse[row // SUB, col // SUB]
         if label < BLOCKS:
-            found[i] = label
+            covering[i] = label
             continue
         block = label - BLOCKS
         label = np.int32(blocks[block, row % SUB, col % SUB])
         if label != BORDER:
-            found[i] = label
+            covering[i] = label
             continue
         for k in range(first[block], first[block + 1]):
             answer = _covers(at, y[i], candidates[k], edges, bands, bins, starts, listed)
             if answer != 0:
-                found[i] = candidates[k] if answer == 1 else DOUBTFUL
+                covering[i] = candidates[k] if answer == 1 else DOUBTFUL
                 break

@@ -58,7 +58,7 @@ class Lattice:
 
     def window(self, area: int) -> Grid:
         """The window of an area as a grid of its own cells."""
-        row, col, rows, cols = (int(each) for each in self.windows[area])
+        row, col, rows, cols = (int(number) for number in self.windows[area])
         x0, y0, *_ = self.grid.bounds
         width = self.grid.cell_width * int(self.scale[area])
         height = self.grid.cell_height * int(self.scale[area])
@@ -105,16 +105,16 @@ def lattice_over(
 
     def build() -> dict[str, NDArray[Any]]:
         shapes = flat_on(where)
-        own = grid or _grid_over(shapes, where, cell, reach)
-        _check_held(own, shapes, paths, reach)
-        about = np.array([*own.bounds, *own.shape], dtype=np.float64)
-        return {"grid": about, **_windows(shapes, own, reach)}
+        lattice_grid = grid or _grid_over(shapes, where, cell, reach)
+        _check_held(lattice_grid, shapes, paths, reach)
+        about = np.array([*lattice_grid.bounds, *lattice_grid.shape], dtype=np.float64)
+        return {"grid": about, **_windows(shapes, lattice_grid, reach)}
 
     names = ("grid", "windows", "scale", "starts", "flat")
-    found = kept("lattice1", name, names, build, worth)
-    about = found.pop("grid").tolist()
+    arrays = kept("lattice1", name, names, build, worth)
+    about = arrays.pop("grid").tolist()
     west, south, east, north, rows, cols = about
-    return Lattice(Grid((west, south, east, north), (int(rows), int(cols)), where), **found)
+    return Lattice(Grid((west, south, east, north), (int(rows), int(cols)), where), **arrays)
 
 
 def _grid_over(shapes: NDArray[Any], plane: pyproj.CRS, cell: float, reach: float) -> Grid:
@@ -127,9 +127,9 @@ def _grid_over(shapes: NDArray[Any], plane: pyproj.CRS, cell: float, reach: floa
     block = 2 ** max(int(np.ceil(np.log2(number.max() / MOST_SIDE))), 0)
     cols, rows = (np.ceil(number / block) * block).astype(np.int64)
     if rows * cols > MAX_CELLS:
-        wanted = cell * np.sqrt(rows * cols / MAX_CELLS)
-        least = float(np.ceil(wanted / 10 ** np.floor(np.log10(wanted)) * 10)) * 10 ** (
-            np.floor(np.log10(wanted)) - 1
+        needed = cell * np.sqrt(rows * cols / MAX_CELLS)
+        least = float(np.ceil(needed / 10 ** np.floor(np.log10(needed)) * 10)) * 10 ** (
+            np.floor(np.log10(needed)) - 1
         )
         raise InputError(
             f"Cells of {cell:g} m make {rows * cols:,} cells over these areas, more than "

@@ -38,7 +38,7 @@ def mark_coarse(edges, owner, border, codes):  # type: ignore[no-untyped-def]
     edges : (k, 4) x, y, x, y in fine cells, those of one area together
     owner : (k,) area of each edge
     border : (rows, cols) bool, coarse; set to True
-    codes : (room,) cell * areas + area, in any order
+    codes : (capacity,) cell * areas + area, in any order
 
     Returns
     -------
@@ -94,7 +94,7 @@ def label(coarse, blocks):  # type: ignore[no-untyped-def]
         Label FIRST_ASKED - k is the area at place k.
     """
     rows, cols = coarse.shape
-    asked, questions = np.empty((1024, 2)), 0
+    places, questions = np.empty((1024, 2)), 0
     for i in range(rows):
         for j in range(cols):
             # Beyond the lattice there is no area, and its outermost cells hold no edge.
@@ -116,19 +116,19 @@ def label(coarse, blocks):  # type: ignore[no-untyped-def]
                                 left = _edge(blocks, west, k, SUB - 1)
                             if below == BORDER:
                                 below = _edge(blocks, south, SUB - 1, k)
-                    found = left if left != BORDER else below
-                    if found == BORDER:
-                        if questions == len(asked):
-                            asked = np.concatenate((asked, np.empty((questions, 2))))
+                    cell_label = left if left != BORDER else below
+                    if cell_label == BORDER:
+                        if questions == len(places):
+                            places = np.concatenate((places, np.empty((questions, 2))))
                         half = 0.5 if is_block else 0.5 * SUB
-                        asked[questions] = j * SUB + m + half, i * SUB + n + half
-                        found = FIRST_ASKED - questions
+                        places[questions] = j * SUB + m + half, i * SUB + n + half
+                        cell_label = FIRST_ASKED - questions
                         questions += 1
                     if is_block:
-                        block[n, m] = found
+                        block[n, m] = cell_label
                     else:
-                        coarse[i, j] = found
-    return asked[:questions]
+                        coarse[i, j] = cell_label
+    return places[:questions]
 
 
 @njit(cache=True, nogil=True)

@@ -56,22 +56,22 @@ def outlines_of(
         clean = shapely.coverage_simplify(clean, tolerance)
     usual = _SMALL_PART * float(np.median(shapely.area(shapes)))
     clean = without_small(clean, max((2 * tolerance) ** 2, min(_SMALL, usual)))
-    found = np.full(len(parent), None)
-    found[lowest] = clean
+    outlines = np.full(len(parent), None)
+    outlines[lowest] = clean
     below: list[list[int]] = [[] for _ in parent]
     for area, node in enumerate(lowest.tolist()):
         while node >= 0:
             below[node].append(area)
             node = int(parent[node])
     for node, members in enumerate(below):
-        if found[node] is None:
-            found[node] = shapely.coverage_union_all(clean[members])
-    return _written(found)
+        if outlines[node] is None:
+            outlines[node] = shapely.coverage_union_all(clean[members])
+    return _written(outlines)
 
 
 def _written(shapes: NDArray[Any]) -> dict[str, NDArray[Any]]:
     written = shapely.to_wkb(shapes)
-    starts = np.concatenate([[0], np.cumsum([len(each) for each in written])])
+    starts = np.concatenate([[0], np.cumsum([len(wkb) for wkb in written])])
     return {"written": np.frombuffer(b"".join(written), np.uint8), "starts": starts}
 
 
@@ -79,14 +79,14 @@ def read_outlines(written: NDArray[np.uint8], starts: Ints) -> NDArray[Any]:
     """Polygons that `outlines_of` wrote, (n,)."""
     content = written.tobytes()
     spans = zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True)
-    found: NDArray[Any] = shapely.from_wkb([content[begin:end] for begin, end in spans])
-    return found
+    polygons: NDArray[Any] = shapely.from_wkb([content[begin:end] for begin, end in spans])
+    return polygons
 
 
 def without_small(shapes: NDArray[Any], least: float) -> NDArray[Any]:
     """Polygons without parts and holes of less than so many m2; each keeps its largest part.
 
-    A hole in which another polygon lies stays: filled, it would hide that.
+    A hole that contains another polygon stays: filled, it would hide that polygon.
     """
     parts, owner = shapely.get_parts(shapes, return_index=True)
     size = shapely.area(parts)
@@ -101,11 +101,11 @@ def without_small(shapes: NDArray[Any], least: float) -> NDArray[Any]:
     small_ones = shapely.area(holes) < least
     small, holes = small[small_ones], holes[small_ones]
     tree = shapely.STRtree(shapely.point_on_surface(parts))
-    taken = np.zeros(len(holes), dtype=np.bool_)
-    taken[tree.query(holes, predicate="contains")[0]] = True
-    kept = np.ones(len(rings), dtype=np.bool_)
-    kept[small[~taken]] = False
-    flat = _polygons(rings[kept], part[kept])
+    occupied = np.zeros(len(holes), dtype=np.bool_)
+    occupied[tree.query(holes, predicate="contains")[0]] = True
+    keep_ring = np.ones(len(rings), dtype=np.bool_)
+    keep_ring[small[~occupied]] = False
+    flat = _polygons(rings[keep_ring], part[keep_ring])
     whole: NDArray[Any] = shapely.multipolygons(flat, indices=owner)
     return whole
 
@@ -114,11 +114,11 @@ def _polygons(rings: Sequence[Any], part: Ints) -> NDArray[Any]:
     """Polygons of rings, (k,), the outer one of each first."""
     outer = np.diff(part, prepend=-1) != 0
     shells, holes = np.asarray(rings)[outer], np.asarray(rings)[~outer]
-    made = shapely.polygons(shells)
+    built = shapely.polygons(shells)
     if len(holes):
         number = np.cumsum(outer) - 1
         with_holes, first = np.unique(number[~outer], return_index=True)
-        for which, own in zip(with_holes, np.split(holes, first[1:]), strict=True):
-            made[which] = shapely.Polygon(shells[which], own)
-    found: NDArray[Any] = made
-    return found
+        for which, ring_holes in zip(with_holes, np.split(holes, first[1:]), strict=True):
+            built[which] = shapely.Polygon(shells[which], ring_holes)
+    polygons: NDArray[Any] = built
+    return polygons

@@ -77,11 +77,11 @@ def check_overlaps(
             f"The areas {one} and {other} overlap by {shared[worst]:.3g} km2{others}; each place "
             "may lie in one area only, so mend the borders."
         )
-    said = shared > _SPOKEN_KM2
-    if not said.any():
+    mentioned = shared > _SPOKEN_KM2
+    if not mentioned.any():
         return []
-    number, most = int(np.count_nonzero(said)), float(shared.max())
+    number, largest = int(np.count_nonzero(mentioned)), float(shared.max())
     pairs_overlap = (
         "1 pair of areas overlaps" if number == 1 else f"{number:,} pairs of areas overlap"
     )
-    return [f"{pairs_overlap}, by {most:.2g} km2 at most: that goes to the first in the file."]
+    return [f"{pairs_overlap}, by {largest:.2g} km2 at most: that goes to the first in the file."]

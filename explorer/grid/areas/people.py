@@ -41,24 +41,24 @@ class People:
     @classmethod
     def of_areas(cls, parent: ArrayLike, level: ArrayLike) -> People:
         """From the parents and levels of n areas, parents before children."""
-        given, depth = np.asarray(parent, np.int64), np.asarray(level, np.int64)
-        number = np.bincount(given[1:], minlength=len(given))
+        area_parents, depth = np.asarray(parent, np.int64), np.asarray(level, np.int64)
+        number = np.bincount(area_parents[1:], minlength=len(area_parents))
         # The uppermost area of each chain, its parent's first.
-        top_of = np.arange(len(given))
-        for node in range(1, len(given)):
-            if number[given[node]] == 1:
-                top_of[node] = top_of[given[node]]
+        top_of = np.arange(len(area_parents))
+        for node in range(1, len(area_parents)):
+            if number[area_parents[node]] == 1:
+                top_of[node] = top_of[area_parents[node]]
         tops = np.unique(top_of)
         below: dict[int, list[int]] = {}
         for top in tops[1:]:
-            below.setdefault(int(top_of[given[top]]), []).append(int(top))
+            below.setdefault(int(top_of[area_parents[top]]), []).append(int(top))
         order = [0]
         for top in order:
             order += below.get(top, [])
-        place = np.full(len(given), -1)
+        place = np.full(len(area_parents), -1)
         place[order] = np.arange(len(order))
         of = place[top_of]
-        above = np.array([-1, *(of[given[top]] for top in order[1:])], dtype=np.int64)
+        above = np.array([-1, *(of[area_parents[top]] for top in order[1:])], dtype=np.int64)
         lowest = np.zeros(len(order), dtype=np.int64)
         np.maximum.at(lowest, of, depth)
         return cls(above, np.bincount(of), lowest, np.array(order), of)

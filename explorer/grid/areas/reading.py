@@ -73,16 +73,16 @@ def read_table(
         raise InputError(f"Areas are the path of a file ({FORMATS}) or a GeoDataFrame.")
     if not len(frame):
         raise InputError("There is no area in this table; give one row for each.")
-    own = _crs(crs_of_polygons(frame.crs, crs, frame.geometry.to_numpy(), "areas"))
+    table_crs = _crs(crs_of_polygons(frame.crs, crs, frame.geometry.to_numpy(), "areas"))
     paths, notes = _paths(frame, columns)
-    shapes, kept, said = _polygons(frame.geometry.to_numpy(), paths, own)
-    named = tuple(path for path, keep in zip(paths, kept, strict=True) if keep)
-    return AreaTable(columns, named, shapes, own, (*notes, *said))
+    shapes, usable, repair_notes = _polygons(frame.geometry.to_numpy(), paths, table_crs)
+    named = tuple(path for path, keep in zip(paths, usable, strict=True) if keep)
+    return AreaTable(columns, named, shapes, table_crs, (*notes, *repair_notes))
 
 
 def _columns(levels: Sequence[str]) -> tuple[str, ...]:
     columns = (levels,) if isinstance(levels, str) else tuple(levels)
-    if not columns or not all(type(each) is str and each for each in columns):
+    if not columns or not all(type(name) is str and name for name in columns):
         raise InputError(
             "Name the columns of the levels, coarsest first, such as country, region, district."
         )
@@ -91,10 +91,10 @@ def _columns(levels: Sequence[str]) -> tuple[str, ...]:
     return columns
 
 
-def _crs(found: pyproj.CRS) -> pyproj.CRS:
-    if found.is_geographic and not in_degrees(found):
-        raise InputError(f"{found.name} is not in degrees; save the areas in EPSG:4326.")
-    return found.to_2d()
+def _crs(crs: pyproj.CRS) -> pyproj.CRS:
+    if crs.is_geographic and not in_degrees(crs):
+        raise InputError(f"{crs.name} is not in degrees; save the areas in EPSG:4326.")
+    return crs.to_2d()
 
 
 def _paths(frame: Any, columns: tuple[str, ...]) -> tuple[tuple[tuple[str, ...], ...], list[str]]:

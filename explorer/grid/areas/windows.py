@@ -1,4 +1,4 @@
-"""Windows of areas on a national lattice: where a map inside an area lies, and what is land there.
+"""Windows of areas on a national lattice: where a map inside an area is, and what is land there.
 
 Everything follows from public boundaries.
 """
@@ -103,38 +103,40 @@ class Windows:
         """
         paths = self.areas.paths
         if isinstance(path, str):
-            found = [i for i, each in enumerate(paths) if each and each[-1] == path]
+            nodes = [i for i, names in enumerate(paths) if names and names[-1] == path]
             # An only child that is called like its parent is the same area.
-            people = {int(self.people.of[i]) for i in found}
+            people = {int(self.people.of[i]) for i in nodes}
             if len(people) > 1:
-                raise InputError(f"There are {len(found)} areas called {path!r}: give a path.")
+                raise InputError(f"There are {len(nodes)} areas called {path!r}: give a path.")
             # Names may hold a stroke: a name goes before a written path.
-            found = found or [i for i, each in enumerate(paths) if each and "/".join(each) == path]
+            nodes = nodes or [
+                i for i, names in enumerate(paths) if names and "/".join(names) == path
+            ]
         else:
-            found = [i for i, each in enumerate(paths) if each == tuple(path)]
-        if not found:
+            nodes = [i for i, names in enumerate(paths) if names == tuple(path)]
+        if not nodes:
             raise InputError(f"There is no area {shown_path(path)}: see the paths of areas().")
-        return found[-1]
+        return nodes[-1]
 
     def of(self, members: Sequence[int] | Ints) -> Window:
         """The window of some areas: of one as the lattice has it, else the one over all of them."""
         chosen = np.asarray(members, dtype=np.int64)
-        own = [self._own(int(area)) for area in chosen]
-        if len(own) == 1:
-            return own[0]
-        scale = max(each.scale for each in own)
+        windows = [self._own(int(area)) for area in chosen]
+        if len(windows) == 1:
+            return windows[0]
+        scale = max(window.scale for window in windows)
         while True:
-            coarse = [_coarser(each, scale) for each in own]
-            row, col = min(each.row for each in coarse), min(each.col for each in coarse)
-            rows = max(each.row + each.shape[0] for each in coarse) - row
-            cols = max(each.col + each.shape[1] for each in coarse) - col
-            if rows * cols * len(own) <= 64 * MOST_CELLS and rows * cols <= MOST_CELLS:
+            coarse = [_coarser(window, scale) for window in windows]
+            row, col = min(window.row for window in coarse), min(window.col for window in coarse)
+            rows = max(window.row + window.shape[0] for window in coarse) - row
+            cols = max(window.col + window.shape[1] for window in coarse) - col
+            if rows * cols * len(windows) <= 64 * MOST_CELLS and rows * cols <= MOST_CELLS:
                 break
             scale *= 2
-        parts = np.zeros((len(own), rows, cols), dtype=np.float32)
-        for each, part in zip(coarse, parts, strict=True):
-            r, c = each.row - row, each.col - col
-            part[r : r + each.shape[0], c : c + each.shape[1]] = each.parts[0]
+        parts = np.zeros((len(windows), rows, cols), dtype=np.float32)
+        for window, part in zip(coarse, parts, strict=True):
+            r, c = window.row - row, window.col - col
+            part[r : r + window.shape[0], c : c + window.shape[1]] = window.parts[0]
         return Window(row, col, scale, chosen, parts)
 
     def grid_of(self, window: Window) -> Grid:
@@ -156,7 +158,7 @@ class Windows:
 
     def _own(self, area: int) -> Window:
         lattice = self.lattice
-        row, col, rows, cols = (int(each) for each in lattice.windows[area])
+        row, col, rows, cols = (int(number) for number in lattice.windows[area])
         shares = np.asarray(lattice.shares(area), dtype=np.float32)
         scale = int(lattice.scale[area])
         return Window(row, col, scale, np.array([area]), shares.reshape(1, rows, cols))

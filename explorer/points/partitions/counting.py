@@ -55,7 +55,7 @@ class Sum:
         self._people = People()
 
     def count(
-        self, batches: Batches, wanted: Wanted, plan: Plan, progress: Progress | None = None
+        self, batches: Batches, selection: Wanted, plan: Plan, progress: Progress | None = None
     ) -> int:
         """Add the rows of batches, and return how many there were.
 
@@ -68,14 +68,16 @@ class Sum:
         fault: InputError | None = None
         rows = 0
         for done, batch in batches:
-            user, known = wanted.owners(batch, self._judged)
-            x, y = coordinates(batch, wanted.place, wanted.column)
+            user, has_owner = selection.owners(batch, self._judged)
+            x, y = coordinates(batch, selection.place, selection.column)
             rows += x.size
-            x, y, keep = wanted.usable(x, y, known, self._judged)
+            x, y, keep = selection.usable(x, y, has_owner, self._judged)
             records = None
             try:
-                if wanted.weight is not None:
-                    records = whole_weights(numbers(batch[wanted.weight], wanted.weight)[keep])
+                if selection.weight is not None:
+                    records = whole_weights(
+                        numbers(batch[selection.weight], selection.weight)[keep]
+                    )
             except InputError as error:
                 fault = fault or error
                 continue
@@ -90,7 +92,7 @@ class Sum:
             if progress is not None:
                 progress(done)
         if fault is not None:
-            wanted.refuse(self._judged)
+            selection.refuse(self._judged)
             raise fault
         return rows
 
@@ -142,10 +144,10 @@ class Checkpoint:
             return
         try:
             with np.load(self._path, allow_pickle=False) as saved:
-                key, added = str(saved["key"]), [str(each) for each in saved["added"]]
+                key, added = str(saved["key"]), [str(part) for part in saved["added"]]
                 arrays = {name: np.asarray(saved[name], np.int64) for name in _COUNTED}
                 # Without a contribution bound nothing is held, and older files do not name it.
-                held = [np.asarray(saved[name], np.int64) for name in _HELD if name in saved]
+                user_arrays = [np.asarray(saved[name], np.int64) for name in _HELD if name in saved]
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
             raise InputError(
                 f"{self._path.name} is damaged, so counting cannot go on from it; remove it to "
@@ -158,7 +160,7 @@ class Checkpoint:
             )
         # Older versions counted fewer things of the rows.
         arrays["judged"] = np.pad(arrays["judged"], (0, JUDGED - len(arrays["judged"])))
-        people = Held(held[0], [held[1:]]) if held else Held.none()
+        people = Held(user_arrays[0], [user_arrays[1:]]) if user_arrays else Held.none()
         total.restore(set(added), Counted(**arrays, held=people))
 
     def save(self, total: Sum) -> None:
@@ -166,8 +168,8 @@ class Checkpoint:
         now = total.so_far()
         arrays = {name: getattr(now, name) for name in _COUNTED}
         if len(now.held.identity):
-            held = now.held.identity, *now.held.joined()
-            arrays |= dict(zip(_HELD, held, strict=True))
+            user_arrays = now.held.identity, *now.held.joined()
+            arrays |= dict(zip(_HELD, user_arrays, strict=True))
 
         def write(part: Path) -> None:
             # By its opened file: numpy adds an ending to a name without one.
@@ -232,9 +234,9 @@ def count_plan(
     job = Job(files, plan, bound)
     total = Sum(plan.size, bound)
     key = f"{files.key} {plan.key} {bound}" + ("" if bound is None else f" by rule {RULE}")
-    kept = None if checkpoint is None else Checkpoint(Path(checkpoint), key)
-    if kept is not None:
-        kept.fill(total)
+    progress_file = None if checkpoint is None else Checkpoint(Path(checkpoint), key)
+    if progress_file is not None:
+        progress_file.fill(total)
     left = [part for part in files.parts if part.key not in total.added]
     done = sum(part.rows for part in files.parts) - sum(part.rows for part in left)
     saved = time.monotonic()
@@ -250,16 +252,16 @@ def count_plan(
                 done += part.rows
                 if progress is not None:
                     progress(done / max(files.rows, 1))
-                if kept is not None and time.monotonic() - saved > CHECKPOINT_EVERY:
-                    kept.save(total)
+                if progress_file is not None and time.monotonic() - saved > CHECKPOINT_EVERY:
+                    progress_file.save(total)
                     saved = time.monotonic()
     except BaseException:
         # An interrupt as well: what is counted is counted.
-        if kept is not None and total.added:
-            kept.save(total)
+        if progress_file is not None and total.added:
+            progress_file.save(total)
         raise
     counted = total.total()
     files.wanted.refuse(counted.judged)
-    if kept is not None:
-        kept.remove()
+    if progress_file is not None:
+        progress_file.remove()
     return counted

@@ -246,41 +246,41 @@ def scan_points(
         refuse_gaps(listing)
     digest = hashlib.sha256()
     first: pa.Schema | None = None
-    wanted, known = Wanted((), False, True), LONLAT
+    selection, resolved = Wanted((), False, True), LONLAT
     notes: list[str] = []
     parts: list[Part] = []
-    seen: dict[str, str] = {}
+    path_of_mark: dict[str, str] = {}
     row = 0
     kinds: set[str] = set()
     for number, path in enumerate(listing.paths):
         title = PurePath(path).name
         mark, metadata, schema = listing.footer(path)
-        if metadata.num_rows and mark in seen:
-            refuse_twins(listing, seen[mark], path)
-        seen[mark] = path
+        if metadata.num_rows and mark in path_of_mark:
+            refuse_twins(listing, path_of_mark[mark], path)
+        path_of_mark[mark] = path
         digest.update(f"{title} {mark}\n".encode())
         if first is None:
             first = schema
             is_far = bool(listing.protocol)
             table = ParquetTable(partial(listing.open, path), sys.maxsize, title, is_far)
             roles, places = {"user": user, "weight": weight}, partial(_places, listing, table)
-            wanted, known, notes = chosen(table, lon, lat, crs, roles, keep_zero, places)
+            selection, resolved, notes = chosen(table, lon, lat, crs, roles, keep_zero, places)
         stated = described(schema, metadata.schema)
-        _refuse_other(schema, first, stated, wanted, title, PurePath(listing.paths[0]).name)
-        if wanted.user is not None:
-            kind = schema.field(wanted.user).type
+        _refuse_other(schema, first, stated, selection, title, PurePath(listing.paths[0]).name)
+        if selection.user is not None:
+            kind = schema.field(selection.user).type
             kinds.add("integer" if pa.types.is_integer(kind) else str(kind).removeprefix("large_"))
-        for groups in _grouped(metadata, wanted, title):
+        for groups in _grouped(metadata, selection, title):
             rows = sum(metadata.row_group(g).num_rows for g in groups)
             parts.append(Part(f"{number}:{groups[0]}-{groups[-1]}", number, groups, row, rows))
             row += rows
     if len(kinds) > 1:
         notes.append(JOINED)
-    digest.update(repr((wanted, known.to_wkt())).encode())
+    digest.update(repr((selection, resolved.to_wkt())).encode())
     return PointFiles(
         listing,
-        wanted,
-        known,
+        selection,
+        resolved,
         tuple(parts),
         digest.hexdigest(),
         name or PurePath(listing.title).stem,
@@ -306,36 +306,36 @@ def _refuse_other(
     schema: pa.Schema,
     first: pa.Schema,
     stated: GeometryColumn | None,
-    wanted: Wanted,
+    selection: Wanted,
     title: str,
     other: str,
 ) -> None:
     """Raise `InputError` for a file whose columns are not those of the first one."""
-    for name in wanted.names:
+    for name in selection.names:
         if name not in schema.names:
             raise InputError(
                 f"{title} has no column {name!r}, which {other} has; give files of the same "
                 "columns."
             )
         kind = schema.field(name).type
-        numeric = name in wanted.place or name == wanted.weight
-        if numeric and not wanted.geometry and not is_number(kind):
+        numeric = name in selection.place or name == selection.weight
+        if numeric and not selection.geometry and not is_number(kind):
             raise not_numbers(name)
-        if name == wanted.user and pa.types.is_nested(kind):
+        if name == selection.user and pa.types.is_nested(kind):
             raise InputError(f"The column {name!r} is {kind}; users are numbers or text.")
-        if wanted.geometry and name in wanted.place and kind != first.field(name).type:
+        if selection.geometry and name in selection.place and kind != first.field(name).type:
             raise InputError(f"{title} has another geometry than {other}; write both alike.")
-    column = wanted.column
+    column = selection.column
     if column is None or column.found:
         return
     if stated is None or (column.name, column.crs) != (stated.name, stated.crs):
         raise InputError(f"{title} has another geometry or CRS than {other}; write both alike.")
 
 
-def _grouped(metadata: pq.FileMetaData, wanted: Wanted, title: str) -> Iterator[tuple[int, ...]]:
+def _grouped(metadata: pq.FileMetaData, selection: Wanted, title: str) -> Iterator[tuple[int, ...]]:
     """Row groups in parts of about `PART_ROWS`."""
     leaves = [metadata.schema.column(i).path.split(".")[0] for i in range(metadata.num_columns)]
-    indices = [i for i, name in enumerate(leaves) if name in wanted.names]
+    indices = [i for i, name in enumerate(leaves) if name in selection.names]
     groups: list[int] = []
     rows = 0
     for number in range(metadata.num_row_groups):

@@ -137,11 +137,11 @@ def list_files(source: Any) -> Listing:
     paths: list[str] = []
     notes: list[str] = []
     for text in named:
-        found, folder = _elsewhere(text, protocol) if protocol else _here(text)
+        matches, folder = _elsewhere(text, protocol) if protocol else _here(text)
         if protocol not in _WEB:
-            found, said = counted_files(found, _system(protocol), folder)
-            notes += said
-        paths += found
+            matches, new_notes = counted_files(matches, _system(protocol), folder)
+            notes += new_notes
+        paths += matches
     twice = next((path for i, path in enumerate(paths) if path in paths[:i]), None)
     if twice is not None:
         raise InputError(
@@ -211,7 +211,7 @@ def _here(text: str) -> tuple[list[str], str]:
         raise InputError(f"There is no file {path.name}; check the path.")
     # Path.glob takes no absolute patterns.
     fitting = (Path(name) for name in glob(str(path), recursive=True))  # noqa: PTH207
-    paths = sorted((str(each.resolve()) for each in fitting if each.is_file()), key=_natural)
+    paths = sorted((str(match.resolve()) for match in fitting if match.is_file()), key=_natural)
     if not paths:
         raise InputError(f"No file fits {text}; check the pattern.")
     return paths, ""

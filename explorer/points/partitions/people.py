@@ -71,10 +71,10 @@ class People:
         """Add (n,) rows that represent one record each, or for ``records``; atom -1 is none."""
         self._cells.add(self._numbers.of(identity), atom, records)
 
-    def add_held(self, held: Held) -> None:
+    def add_held(self, other: Held) -> None:
         """Add what was added up elsewhere."""
-        number = self._numbers.of(held.identity)
-        for person, atom, records in held.wide():
+        number = self._numbers.of(other.identity)
+        for person, atom, records in other.wide():
             self._cells.add_pairs((number[person], atom, records))
 
     def held(self) -> Held:

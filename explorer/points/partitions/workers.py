@@ -173,10 +173,10 @@ def _count(name: str, part: Part) -> Counted:
     return job(part).packed()
 
 
-def _quietly(call: Callable[..., Any], *given: Any) -> None:
+def _quietly(call: Callable[..., Any], *arguments: Any) -> None:
     """A cluster that is gone needs no tidying up."""
     try:
-        call(*given)
+        call(*arguments)
     except Exception:
         logging.getLogger(__name__).debug("The cluster was gone before its plugin.")
 

@@ -75,13 +75,13 @@ class GeoJSONFile(Table):
 
     def batches(self, figures: Sequence[str], others: Sequence[str]) -> Batches:
         """Named properties of all features, numbers also where they are written as texts."""
-        kept: dict[str, list[Any]] = {name: [] for name in (*figures, *others)}
-        if kept and [*kept] != [self._own]:
+        columns: dict[str, list[Any]] = {name: [] for name in (*figures, *others)}
+        if columns and [*columns] != [self._own]:
             for feature in self._features:
                 facts = _properties(feature)
-                for name, values in kept.items():
+                for name, values in columns.items():
                     values.append(_plain(facts.get(name)))
-        yield 1.0, kept | {name: _numbers(kept[name], name) for name in figures}
+        yield 1.0, columns | {name: _numbers(columns[name], name) for name in figures}
 
     def coordinates(self, batch: Mapping[str, Any], place: Sequence[str]) -> tuple[Floats, Floats]:
         """Coordinates of the geometry, or of columns."""

@@ -47,8 +47,8 @@ def open_source(source: Any, name: str | None, max_rows: int, layer: str = "") -
         content = source.read() if hasattr(source, "read") else bytes(source)
         if not isinstance(content, bytes):
             raise InputError("This file was opened as text; open it in binary mode ('rb').")
-        given = name or str(getattr(source, "name", "") or "points")
-        return _open_file(content, Path(given).suffix, max_rows, layer), Path(given).stem
+        file_name = name or str(getattr(source, "name", "") or "points")
+        return _open_file(content, Path(file_name).suffix, max_rows, layer), Path(file_name).stem
     if layer:
         raise InputError(f"What is in memory has no layers; leave out layer={layer!r}.")
     return _open_frame(source, max_rows), name or "points"

@@ -69,14 +69,14 @@ class ParquetTable(Table):
         # Long names repeated in every row stay a dictionary and cannot fill the memory.
         # So do shapes: a file of 38 kB can hold one of 3 MB in each of its rows.
         nested = "" if self.column is None or self.column.repeated else self.column.name
-        wanted = list(dict.fromkeys([*figures, *others]))
-        long = [name for name in wanted if name not in (*figures, nested)]
+        names = list(dict.fromkeys([*figures, *others]))
+        long = [name for name in names if name not in (*figures, nested)]
         try:
             with self._open(long) as opened:
-                for batch in opened.iter_batches(BATCH, columns=wanted):
+                for batch in opened.iter_batches(BATCH, columns=names):
                     rows += batch.num_rows
                     if rows <= self.rows:
-                        yield rows / self.rows, {name: batch[name] for name in wanted}
+                        yield rows / self.rows, {name: batch[name] for name in names}
         except InputError:
             raise
         except _UNREADABLE as error:

@@ -55,9 +55,9 @@ class TextTable(Delimited, Table):
         read = self.settled(lambda: next(self.batches(figures, others, FIRST_BYTES), None), False)
         return {} if read is None else read[1]
 
-    def read(self, *asked: Any, **named: Any) -> Columns:
+    def read(self, *args: Any, **named: Any) -> Columns:
         """As of any table, with the way of quoting that reads all of it."""
-        return self.settled(lambda: super(TextTable, self).read(*asked, **named))
+        return self.settled(lambda: super(TextTable, self).read(*args, **named))
 
     def times(self, parts: list[Any]) -> NDArray[Any]:
         """ISO dates as datetime64."""

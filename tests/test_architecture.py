@@ -36,6 +36,7 @@ ORDER = (
     "scenario",
     "teaching",
     "testing",
+    "papers",
     "views",
     "publish",
     "serving",

@@ -13,9 +13,9 @@ from explorer.commands.terminal import paragraph, progress, table
 from explorer.errors import InputError
 
 if TYPE_CHECKING:
-    from explorer.evaluate.papers import Report
-    from explorer.evaluate.papers.claim import Claim
-    from explorer.evaluate.papers.report import Row
+    from explorer.papers import Report
+    from explorer.papers.claim import Claim
+    from explorer.papers.report import Row
 
 HELP = "check what the papers claim"
 
@@ -72,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Check and print."""
-    from explorer.evaluate.papers import check, claims
+    from explorer.papers import check, claims
 
     if arguments.paper == "country":
         _country(arguments)
@@ -86,7 +86,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.set and not arguments.reference:
         raise InputError("--set names sets of a reference; give it with --reference PATH.")
     if trips:
-        from explorer.evaluate.papers.trips import CLAIMS, TripBench, ask, tables
+        from explorer.papers.trips import CLAIMS, TripBench, ask, tables
 
         chosen = claims(arguments.claim, CLAIMS)
     else:
@@ -122,8 +122,8 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _country(arguments: argparse.Namespace) -> None:
     """Section 6 and Fig. 9 on a country; one process, in order."""
-    from explorer.country.paper import CLAIMS, CountryBench, check
-    from explorer.evaluate.papers import claims
+    from explorer.papers import claims
+    from explorer.papers.country.claims import CLAIMS, CountryBench, check
 
     for name in ("set", "jobs", "runs"):
         if getattr(arguments, name) is not None:
@@ -135,7 +135,7 @@ def _country(arguments: argparse.Namespace) -> None:
     path, bench = _path(arguments), CountryBench(arguments.quick, _whole(arguments, "seeds"))
     pairs = None
     if arguments.reference:
-        from explorer.country.paper_reference import compare, lines
+        from explorer.papers.country.reference import compare, lines
 
         with progress("Reference") as tell:
             pairs = compare(arguments.reference, bench, tell)
@@ -155,11 +155,11 @@ def _country(arguments: argparse.Namespace) -> None:
 
 def _heatmaps(arguments: argparse.Namespace) -> None:
     """Section 6 and appendix A of heatmaps-2022; one process, in order."""
-    from explorer.evaluate.papers import claims
-    from explorer.federated.paper import CLAIMS, check, table_2
-    from explorer.federated.paper import table as figures
-    from explorer.federated.paper_bench import MEASURES, HeatmapBench
-    from explorer.federated.paper_methods import TABLE_1, TABLE_3
+    from explorer.papers import claims
+    from explorer.papers.heatmaps.bench import MEASURES, HeatmapBench
+    from explorer.papers.heatmaps.claims import CLAIMS, check, table_2
+    from explorer.papers.heatmaps.claims import table as figures
+    from explorer.papers.heatmaps.methods import TABLE_1, TABLE_3
 
     for name in ("set", "jobs", "runs", "reference"):
         if getattr(arguments, name) is not None:
@@ -200,7 +200,7 @@ def _compare(
     arguments: argparse.Namespace, seeds: int | None, jobs: int | None, path: Path | None
 ) -> None:
     """Errors next to those of the reference, by set, mechanism and epsilon."""
-    from explorer.evaluate.papers.trips.reference import SETS, compare, lines, save, summary
+    from explorer.papers.trips.reference import SETS, compare, lines, save, summary
 
     keys = tuple(arguments.set or SETS)
     with progress("Reference") as tell:

@@ -174,9 +174,7 @@ def test_points_and_boxes_come_on_standard_input(run, piped):
     # A program of its own, with a real pipe.
     line = [sys.executable, *f"-m explorer count - {HERE} {BOXES} --format json".split()]
     with Path("points.csv").open("rb") as points:
-        done = subprocess.run(
-            [sys.executable, *line], stdin=points, capture_output=True, check=True
-        )
+        done = subprocess.run(line, stdin=points, capture_output=True, check=True)
     assert [row["name"] for row in json.loads(done.stdout)] == ["Q1", "Q2"]
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from explorer.evaluate.papers.trips.data import TripSets
 from explorer.evaluate.workloads import TRIP_NAMES, trip_workload
+from explorer.papers.trips.data import TripSets
 
 SHAPES = {
     "sf:o,d:64": (64,) * 4, "sf:o,s2,d:64": (64,) * 6, "sf:o:1024": (1024,) * 2,

@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 
 from explorer.cities.catalogue import cities
-from explorer.federated.paper_bench import INTEGERS, HeatmapBench
-from explorer.federated.paper_maps import Map
-from explorer.federated.paper_methods import MENDED, METHODS, ONCE, PRINTED
+from explorer.papers.heatmaps.bench import INTEGERS, HeatmapBench
+from explorer.papers.heatmaps.maps import Map
+from explorer.papers.heatmaps.methods import MENDED, METHODS, ONCE, PRINTED
 
 THEIRS = 5
 """Runs behind a figure of the reference."""

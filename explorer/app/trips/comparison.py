@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from explorer.app.curator.comparing import Order
 from explorer.app.work.job import Run
 from explorer.errors import InputError
+from explorer.evaluate.large_grids import grid_answers, large_grid
 from explorer.evaluate.metrics import mre
-from explorer.evaluate.papers.trips.bench import by_law
-from explorer.evaluate.papers.trips.law import grid_answers
 from explorer.evaluate.repeats import seed_of
 from explorer.evaluate.workloads import trip_workload
 from explorer.mechanisms import Mechanism, trip_mechanisms
@@ -121,7 +120,7 @@ def _answering(mechanism: Mechanism, matrix: TripMatrix, seed: int) -> Callable[
         For a mechanism that would publish too much, or a distribution that is not known.
     """
     # This distribution is of single trips: for protected persons, grids are drawn, and coarser.
-    law = by_law(mechanism, matrix, seed) if matrix.unit == "point" else None
+    law = large_grid(mechanism, matrix, seed) if matrix.unit == "point" else None
     if law is None:
         mechanism.require_release(matrix.shape)
         release = mechanism.release(matrix, rng=seed)

@@ -6,21 +6,21 @@ import numpy as np
 import pytest
 
 from explorer.cli import main
-from explorer.evaluate.papers.verdicts import Comparison
-from explorer.federated.paper import CLAIMS, check, side, table, table_2
-from explorer.federated.paper_bench import (
+from explorer.papers.heatmaps.bench import (
     SEVERAL,
     HeatmapBench,
     communication,
     measures,
 )
-from explorer.federated.paper_maps import Map, smoothed
-from explorer.federated.paper_methods import (
+from explorer.papers.heatmaps.claims import CLAIMS, check, side, table, table_2
+from explorer.papers.heatmaps.maps import Map, smoothed
+from explorer.papers.heatmaps.methods import (
     FLAT,
     SAMPLING,
     TABLE_1,
     TABLE_3,
 )
+from explorer.papers.verdicts import Comparison
 from explorer.releases.rounds import Row
 from tests.federated.town import town
 

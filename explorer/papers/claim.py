@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from explorer.evaluate.papers.bench import Bench
-from explorer.evaluate.papers.verdicts import Outcome
+from explorer.papers.bench import Bench
+from explorer.papers.verdicts import Outcome
 
 Judge = Callable[[Bench], Outcome]
 

@@ -10,8 +10,12 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from explorer.evaluate.papers.bench import Bench
-from explorer.evaluate.papers.verdicts import (
+from explorer.evaluate.results import figure
+from explorer.evaluate.workloads import AG_SIZES
+from explorer.mechanisms import AG, UG, Hierarchy, KDHybrid, Mosaic, Privlet, PrivTree
+from explorer.mechanisms.base import Mechanism
+from explorer.papers.bench import Bench
+from explorer.papers.verdicts import (
     Comparison,
     Floats,
     Outcome,
@@ -22,10 +26,6 @@ from explorer.evaluate.papers.verdicts import (
     near_best,
     smaller,
 )
-from explorer.evaluate.results import figure
-from explorer.evaluate.workloads import AG_SIZES
-from explorer.mechanisms import AG, UG, Hierarchy, KDHybrid, Mosaic, Privlet, PrivTree
-from explorer.mechanisms.base import Mechanism
 
 EPSILONS = (0.1, 1.0)
 METRIC = "mreRho"

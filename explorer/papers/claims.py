@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from explorer.errors import InputError
-from explorer.evaluate.papers import grids, htf, htf_parameters
-from explorer.evaluate.papers.claim import Claim, claims_of
+from explorer.papers import grids, htf, htf_parameters
+from explorer.papers.claim import Claim, claims_of
 
 _htf, _grids = claims_of("htf-2022"), claims_of("grids-2013")
 

@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.evaluate import metrics
-from explorer.evaluate.papers.verdicts import repetitions
 from explorer.federated import calibration, rounds
 from explorer.federated.asking import Asking, Protocol
-from explorer.federated.paper_maps import Map, found, visitors
-from explorer.federated.paper_methods import METHODS, ONCE, SAMPLING, Plan, asked_once
 from explorer.federated.session import Session
+from explorer.papers.heatmaps.maps import Map, found, visitors
+from explorer.papers.heatmaps.methods import METHODS, ONCE, SAMPLING, Plan, asked_once
+from explorer.papers.verdicts import repetitions
 from explorer.releases.joint import together
 from explorer.releases.quarters import KeyTree
 from explorer.releases.rounds import Row

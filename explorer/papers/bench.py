@@ -14,14 +14,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.evaluate.papers.data import PaperMaps
-from explorer.evaluate.papers.verdicts import Outcome, repetitions
 from explorer.evaluate.results import Run
 from explorer.evaluate.runs import runs
 from explorer.evaluate.store import Store
 from explorer.evaluate.tasks import Task
 from explorer.evaluate.workloads import AG_SIZES
 from explorer.mechanisms.base import Mechanism
+from explorer.papers.data import PaperMaps
+from explorer.papers.verdicts import Outcome, repetitions
 
 SEEDS, QUICK_SEEDS = 10, 3
 _FEW = 64

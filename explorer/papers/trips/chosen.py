@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from explorer.evaluate.papers.bench import Bench
-from explorer.evaluate.papers.trips.data import present
-from explorer.evaluate.papers.verdicts import Floats
 from explorer.mechanisms import EBP, EUG, MKM, DAFEntropy, DAFHomogeneity, Identity
 from explorer.mechanisms.base import Mechanism
+from explorer.papers.bench import Bench
+from explorer.papers.trips.data import present
+from explorer.papers.verdicts import Floats
 
 GAUSSIANS = (
     "gauss:2:.05", "gauss:2:.2", "gauss:3:.05", "gauss:3:.2",

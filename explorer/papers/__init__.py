@@ -8,11 +8,11 @@ the paper, a figure of ours with its standard error over the seeds, and a verdic
 `claims.CLAIMS` is the table of claims, `htf` and `grids` compute them, `check.check` runs them.
 """
 
-from explorer.evaluate.papers.bench import Bench
-from explorer.evaluate.papers.check import check
-from explorer.evaluate.papers.claim import Claim
-from explorer.evaluate.papers.claims import CLAIMS, claims
-from explorer.evaluate.papers.report import Report
-from explorer.evaluate.papers.verdicts import Comparison, Outcome
+from explorer.papers.bench import Bench
+from explorer.papers.check import check
+from explorer.papers.claim import Claim
+from explorer.papers.claims import CLAIMS, claims
+from explorer.papers.report import Report
+from explorer.papers.verdicts import Comparison, Outcome
 
 __all__ = ["CLAIMS", "Bench", "Claim", "Comparison", "Outcome", "Report", "check", "claims"]

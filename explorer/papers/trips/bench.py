@@ -1,8 +1,8 @@
 """The bench of trips: errors of mechanisms on sets of trips, seed by seed.
 
 A release is drawn as a preview and asked all workloads. Where a grid has more parts than
-`LAW_ABOVE`, and a map is no way to answer, its answers are drawn from the exact distribution of
-one box (`law`): Identity and MKM nearly always, on more than two axes.
+`large_grids.MOST_PARTS`, and a map is no way to answer, its answers are drawn from the exact
+distribution of one box: Identity and MKM nearly always, on more than two axes.
 """
 
 from __future__ import annotations
@@ -13,35 +13,27 @@ import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
+from explorer.evaluate.large_grids import grid_answers, large_grid
 from explorer.evaluate.metrics import measure
-from explorer.evaluate.papers.bench import Bench
-from explorer.evaluate.papers.trips.data import AskedTrips, TripSets, present
-from explorer.evaluate.papers.trips.law import grid_answers
 from explorer.evaluate.results import Run
 from explorer.evaluate.runs import processors
 from explorer.evaluate.store import Store
 from explorer.evaluate.tasks import Task
 from explorer.grid.sums import rectangle_sums, summed
-from explorer.mechanisms import Identity
 from explorer.mechanisms.base import Mechanism
-from explorer.mechanisms.trip_grids import TripGrid
-from explorer.privacy.noise import PreviewNoise
+from explorer.papers.bench import Bench
+from explorer.papers.trips.data import AskedTrips, TripSets, present
 from explorer.releases.release import Release
-from explorer.releases.units import share, to_epsilon, to_units
-from explorer.trips.matrix import TripMatrix
 from explorer.version import __version__
 
 Floats = NDArray[np.float64]
 
 SEEDS, QUICK_SEEDS = 5, 3
-LAW_ABOVE = 2**18
-"""Parts of a grid of more than two axes that are not drawn one by one."""
 
 
 class TripBench(Bench):
@@ -88,7 +80,10 @@ def runs_on(trips: AskedTrips, tasks: list[Task], store: Store | None = None) ->
         run = None if store is None else store.find(key)
         if run is None:
             mechanism = task.build()
-            if task.mechanism not in warm and by_law(mechanism, trips.matrix, task.seed) is None:
+            if (
+                task.mechanism not in warm
+                and large_grid(mechanism, trips.matrix, task.seed) is None
+            ):
                 # What is compiled at the first call is no one's time.
                 _answers(mechanism, trips, task.seed)
                 warm.add(task.mechanism)
@@ -109,7 +104,7 @@ def _answers(mechanism: Mechanism, trips: AskedTrips, seed: int) -> tuple[list[F
     """Answers to every workload, the leaves, and the processor time of the release."""
     matrix, boxes = trips.matrix, [workload.boxes for workload in trips.workloads]
     start = time.thread_time()
-    grid = by_law(mechanism, trips.matrix, seed)
+    grid = large_grid(mechanism, trips.matrix, seed)
     if grid is not None:
         parts, epsilon = grid
         rng = np.random.default_rng([seed, 2022, int(1000 * mechanism.epsilon)])
@@ -123,28 +118,6 @@ def _answers(mechanism: Mechanism, trips: AskedTrips, seed: int) -> tuple[list[F
         answers = _asked(release, np.concatenate(boxes).astype(np.float64))
     ends = np.cumsum([len(box) for box in boxes])[:-1]
     return np.split(answers, ends), leaves, seconds
-
-
-def by_law(mechanism: Any, matrix: TripMatrix, seed: int) -> tuple[tuple[int, ...], float] | None:
-    """The parts of a grid of too many to be drawn one by one, and the epsilon of each."""
-    grid = parts_of(mechanism, matrix, seed) if len(matrix.shape) > 2 else None
-    return grid if grid is not None and math.prod(grid[0]) > LAW_ABOVE else None
-
-
-def parts_of(mechanism: Any, matrix: TripMatrix, seed: int) -> tuple[tuple[int, ...], float] | None:
-    """Parts along every axis of a plain grid and the epsilon of each; None for what is no grid."""
-    shape = matrix.shape
-    if isinstance(mechanism, Identity):
-        return shape, mechanism.epsilon
-    if not isinstance(mechanism, TripGrid):
-        return None
-    units = to_units(mechanism.epsilon)
-    first = share(units, mechanism.total_share)
-    ids, paid = np.zeros(1, dtype=np.uint64), np.array([first])
-    exact = np.array([matrix.total])
-    noisy = int(PreviewNoise(seed).laplace(exact, 1, paid, ids, "total")[0])
-    rest = to_epsilon(units - first)
-    return mechanism.sides(max(noisy, 0), rest, shape)[1], rest
 
 
 def _asked(release: Release, boxes: Floats) -> Floats:

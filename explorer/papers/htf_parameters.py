@@ -11,8 +11,10 @@ import itertools
 import math
 from collections.abc import Sequence
 
-from explorer.evaluate.papers.bench import Bench
-from explorer.evaluate.papers.verdicts import (
+from explorer.evaluate.results import figure
+from explorer.mechanisms import HTF
+from explorer.papers.bench import Bench
+from explorer.papers.verdicts import (
     Comparison,
     Outcome,
     alike,
@@ -21,8 +23,6 @@ from explorer.evaluate.papers.verdicts import (
     lowest,
     smaller,
 )
-from explorer.evaluate.results import figure
-from explorer.mechanisms import HTF
 
 
 def _default(epsilon: float = 0.1, **changes: object) -> HTF:

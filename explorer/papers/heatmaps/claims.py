@@ -1,6 +1,6 @@
 """What heatmaps-2022 claims in its section 6 and appendix A, checked on the maps at hand.
 
-Tables 1, 2 and 3 in form, and a verdict on every claim; see `paper_bench` for maps and methods.
+Tables 1, 2 and 3 in form, and a verdict on every claim; see `bench` for maps and methods.
 """
 
 from __future__ import annotations
@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from explorer.evaluate.papers.claim import Claim
-from explorer.evaluate.papers.report import Report, Row
-from explorer.evaluate.papers.verdicts import Comparison, Outcome, below, ratio, smaller
 from explorer.evaluate.ranking import critical_value, standard_error
-from explorer.federated.paper_bench import BYTES, INTEGERS, MEASURES, SEVERAL, HeatmapBench
-from explorer.federated.paper_methods import (
+from explorer.grid.grid import Progress
+from explorer.papers.claim import Claim
+from explorer.papers.heatmaps.bench import BYTES, INTEGERS, MEASURES, SEVERAL, HeatmapBench
+from explorer.papers.heatmaps.methods import (
     FLAT,
     HIERARCHICAL,
     MENDED,
@@ -25,7 +24,8 @@ from explorer.federated.paper_methods import (
     SAMPLING,
     Plan,
 )
-from explorer.grid.grid import Progress
+from explorer.papers.report import Report, Row
+from explorer.papers.verdicts import Comparison, Outcome, below, ratio, smaller
 
 FAILING = 0.2
 """Of the people, in the claim on dropouts."""
@@ -261,7 +261,7 @@ CLAIMS = (
 
 
 def check(claims: Sequence[Claim], bench: HeatmapBench, progress: Progress | None = None) -> Report:
-    """Check claims, one after the other; see `country.paper.check`."""
+    """Check claims, one after the other; see `papers.country.claims.check`."""
     found_rows = []
     for done, claim in enumerate(claims, 1):
         judge: Any = claim.judge

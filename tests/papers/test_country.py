@@ -8,10 +8,10 @@ import pytest
 
 from explorer import InputError
 from explorer.cli import main
-from explorer.country import paper
-from explorer.country.paper import CLAIMS, CountryBench, check, made_up
-from explorer.country.paper_reference import compare
-from explorer.evaluate.papers.report import Report
+from explorer.papers.country import claims as paper
+from explorer.papers.country.claims import CLAIMS, CountryBench, check, made_up
+from explorer.papers.country.reference import compare
+from explorer.papers.report import Report
 from tests.refusals import refuses
 
 SEEDS = 2

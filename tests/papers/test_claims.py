@@ -10,9 +10,9 @@ import pytest
 
 from explorer import HTF, InputError
 from explorer.cli import main
-from explorer.evaluate.papers import CLAIMS, Bench, Report, check, claims
-from explorer.evaluate.papers import verdicts as v
 from explorer.evaluate.tasks import Task
+from explorer.papers import CLAIMS, Bench, Report, check, claims
+from explorer.papers import verdicts as v
 
 # Ten seeds whose errors scatter by 5 %, and the same with noise of their own.
 DICE = 1 + 0.05 * np.array([1, -1, 2, -2, 0.5, -0.5, 1.5, -1.5, 0, 0])

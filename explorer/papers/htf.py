@@ -12,19 +12,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from explorer.evaluate.papers.bench import Bench
-from explorer.evaluate.papers.data import CLUSTERS, GAUSSIANS, SIGMAS
-from explorer.evaluate.papers.verdicts import (
-    Comparison,
-    Floats,
-    Outcome,
-    below_one,
-    hollow,
-    lowest,
-    near_best,
-    ratio,
-    smaller,
-)
 from explorer.evaluate.results import figure
 from explorer.mechanisms import (
     AG,
@@ -39,6 +26,19 @@ from explorer.mechanisms import (
     Uniform,
 )
 from explorer.mechanisms.base import Mechanism
+from explorer.papers.bench import Bench
+from explorer.papers.data import CLUSTERS, GAUSSIANS, SIGMAS
+from explorer.papers.verdicts import (
+    Comparison,
+    Floats,
+    Outcome,
+    below_one,
+    hollow,
+    lowest,
+    near_best,
+    ratio,
+    smaller,
+)
 
 EPSILONS = (0.1, 0.3, 0.5)
 SQUARES = ("sq2", "sq6", "sq10")

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.country.mechanism import NO_MAPS
-from explorer.country.paper import HIERARCHY, SHARES, CountryBench
 from explorer.errors import InputError
 from explorer.evaluate.ranking import may_differ, standard_error
 from explorer.evaluate.results import figure
 from explorer.grid.grid import Progress
+from explorer.papers.country.claims import HIERARCHY, SHARES, CountryBench
 
 FLOOR = 0.1
 FILES = "static_budgets.json", "release_gb.json", "fig9.json"

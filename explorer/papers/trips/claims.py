@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from explorer.evaluate.papers.claim import Claim, claims_of
-from explorer.evaluate.papers.trips import judges
+from explorer.papers.claim import Claim, claims_of
+from explorer.papers.trips import judges
 
 _claim = claims_of("trips-2022")
 

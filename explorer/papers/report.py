@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from explorer.errors import InputError
-from explorer.evaluate.papers.claim import Claim
-from explorer.evaluate.papers.verdicts import Outcome
 from explorer.evaluate.results import figure
 from explorer.grid.whole_file import write_whole
+from explorer.papers.claim import Claim
+from explorer.papers.verdicts import Outcome
 from explorer.version import __version__
 
 if TYPE_CHECKING:

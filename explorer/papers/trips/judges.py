@@ -11,8 +11,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from explorer.evaluate.papers.bench import Bench
-from explorer.evaluate.papers.trips.chosen import (
+from explorer.evaluate.results import figure
+from explorer.mechanisms import EBP, EUG, MKM, DAFEntropy, DAFHomogeneity, Gravity, Identity
+from explorer.mechanisms.base import Mechanism
+from explorer.papers.bench import Bench
+from explorer.papers.trips.chosen import (
     FIRST,
     GAUSSIANS,
     PAPER,
@@ -24,7 +27,7 @@ from explorer.evaluate.papers.trips.chosen import (
     errors,
     some,
 )
-from explorer.evaluate.papers.verdicts import (
+from explorer.papers.verdicts import (
     Comparison,
     Floats,
     Outcome,
@@ -34,9 +37,6 @@ from explorer.evaluate.papers.verdicts import (
     lowest,
     smaller,
 )
-from explorer.evaluate.results import figure
-from explorer.mechanisms import EBP, EUG, MKM, DAFEntropy, DAFHomogeneity, Gravity, Identity
-from explorer.mechanisms.base import Mechanism
 
 TENTH = 0.1  # "an order of magnitude"
 SIMILAR = 2.0  # our reading of "similar"

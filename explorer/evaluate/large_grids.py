@@ -11,14 +11,49 @@ less from draw to draw. For evaluation alone: it publishes nothing.
 from __future__ import annotations
 
 import itertools
+import math
 from typing import Any
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from explorer.mechanisms import Identity
+from explorer.mechanisms.trip_grids import TripGrid
+from explorer.privacy.noise import PreviewNoise
+from explorer.releases.units import share, to_epsilon, to_units
+from explorer.trips.matrix import TripMatrix
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+
+#: Parts of a grid of more than two axes that are drawn one by one at most.
+MOST_PARTS = 2**18
+
+
+def large_grid(
+    mechanism: Any, matrix: TripMatrix, seed: int
+) -> tuple[tuple[int, ...], float] | None:
+    """The parts of a grid of too many to be drawn one by one, and the epsilon of each."""
+    grid = parts_of(mechanism, matrix, seed) if len(matrix.shape) > 2 else None
+    return grid if grid is not None and math.prod(grid[0]) > MOST_PARTS else None
+
+
+def parts_of(mechanism: Any, matrix: TripMatrix, seed: int) -> tuple[tuple[int, ...], float] | None:
+    """Parts along every axis of a plain grid and the epsilon of each; None for what is no grid."""
+    shape = matrix.shape
+    if isinstance(mechanism, Identity):
+        return shape, mechanism.epsilon
+    if not isinstance(mechanism, TripGrid):
+        return None
+    units = to_units(mechanism.epsilon)
+    first = share(units, mechanism.total_share)
+    ids, paid = np.zeros(1, dtype=np.uint64), np.array([first])
+    exact = np.array([matrix.total])
+    noisy = int(PreviewNoise(seed).laplace(exact, 1, paid, ids, "total")[0])
+    rest = to_epsilon(units - first)
+    return mechanism.sides(max(noisy, 0), rest, shape)[1], rest
 
 
 def grid_answers(

@@ -20,12 +20,12 @@ from explorer.country.benchmarks import benchmark, benchmark_plan, by_cells
 from explorer.country.budgets import of_eq_38
 from explorer.country.mechanism import NO_MAPS, Country
 from explorer.evaluate.metrics import SMOOTHING, mre
-from explorer.evaluate.papers.claim import Claim
-from explorer.evaluate.papers.report import Report, Row
-from explorer.evaluate.papers.verdicts import Comparison, Outcome, ratio, repetitions, smaller
 from explorer.evaluate.workloads import workload
 from explorer.grid.grid import Grid, Progress
 from explorer.mechanisms import HTF, Mosaic
+from explorer.papers.claim import Claim
+from explorer.papers.report import Report, Row
+from explorer.papers.verdicts import Comparison, Outcome, ratio, repetitions, smaller
 from explorer.points.area_counts import AreaCounts
 from explorer.points.matrix import FrequencyMatrix
 from explorer.points.points import Points

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from explorer.evaluate.papers.bench import Bench
-from explorer.evaluate.papers.trips.chosen import (
+from explorer.evaluate.ranking import standard_error
+from explorer.evaluate.results import figure
+from explorer.mechanisms import Gravity
+from explorer.mechanisms.base import Mechanism
+from explorer.papers.bench import Bench
+from explorer.papers.trips.chosen import (
     FIRST,
     GAUSSIANS,
     PAPER,
@@ -19,11 +23,7 @@ from explorer.evaluate.papers.trips.chosen import (
     errors,
     some,
 )
-from explorer.evaluate.papers.verdicts import Outcome
-from explorer.evaluate.ranking import standard_error
-from explorer.evaluate.results import figure
-from explorer.mechanisms import Gravity
-from explorer.mechanisms.base import Mechanism
+from explorer.papers.verdicts import Outcome
 
 SIZES = ("random", "cov1", "cov5", "cov10", "near10")
 

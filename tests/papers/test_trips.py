@@ -12,14 +12,14 @@ import pytest
 
 from explorer.cli import main
 from explorer.errors import InputError
-from explorer.evaluate.papers import Report
-from explorer.evaluate.papers.trips import CLAIMS, TripBench, ask, reference
-from explorer.evaluate.papers.trips.bench import parts_of, runs_on
-from explorer.evaluate.papers.trips.data import AskedTrips
-from explorer.evaluate.papers.trips.law import grid_answers
+from explorer.evaluate.large_grids import grid_answers, parts_of
 from explorer.evaluate.tasks import Task
 from explorer.evaluate.workloads import TRIP_NAMES, trip_workload
 from explorer.mechanisms import EUG, MKM, DAFEntropy, Identity
+from explorer.papers import Report
+from explorer.papers.trips import CLAIMS, TripBench, ask, reference
+from explorer.papers.trips.bench import runs_on
+from explorer.papers.trips.data import AskedTrips
 from explorer.trips.matrix import TripMatrix
 from tests.commands.refusals import refusal
 
@@ -89,9 +89,9 @@ def test_the_law_stands_in_for_the_grid_that_would_be_drawn(
     # With large budgets both answer what even parts hold.
     task = Task.of(MKM(epsilon=10), 1)
     drawn = next(runs_on(trips, [task])).figures
-    monkeypatch.setattr("explorer.evaluate.papers.trips.bench.LAW_ABOVE", 1)
-    by_law = next(runs_on(trips, [task])).figures
-    assert by_law["random"]["mae"] == pytest.approx(drawn["random"]["mae"], rel=0.05)
+    monkeypatch.setattr("explorer.evaluate.large_grids.MOST_PARTS", 1)
+    by_distribution = next(runs_on(trips, [task])).figures
+    assert by_distribution["random"]["mae"] == pytest.approx(drawn["random"]["mae"], rel=0.05)
 
 
 class Pretending(TripBench):

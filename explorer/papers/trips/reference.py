@@ -15,9 +15,6 @@ from typing import Any
 import numpy as np
 
 from explorer.errors import InputError
-from explorer.evaluate.papers.bench import Bench
-from explorer.evaluate.papers.trips.bench import TripBench
-from explorer.evaluate.papers.verdicts import Outcome
 from explorer.evaluate.ranking import may_differ, standard_error
 from explorer.evaluate.results import figure
 from explorer.grid.whole_file import write_whole
@@ -33,6 +30,9 @@ from explorer.mechanisms import (
     Uniform,
 )
 from explorer.mechanisms.base import Mechanism
+from explorer.papers.bench import Bench
+from explorer.papers.trips.bench import TripBench
+from explorer.papers.verdicts import Outcome
 
 FLOOR = 0.03
 METRICS = ("mre20", "mreRho", "mae")
@@ -108,7 +108,7 @@ def compare(
     path : file, or the folder with `FILE`
     keys : sets of the reference
     seeds : repetitions, by default those of the bench
-    jobs, folder, progress : as of `explorer.evaluate.papers.check`
+    jobs, folder, progress : as of `explorer.papers.check`
 
     Raises
     ------

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from explorer.evaluate.papers.bench import Bench
-from explorer.evaluate.papers.claim import Claim
-from explorer.evaluate.papers.report import Report, Row
+from explorer.papers.bench import Bench
+from explorer.papers.claim import Claim
+from explorer.papers.report import Report, Row
 
 
 def check(

@@ -27,7 +27,7 @@ GEODATABASE, KML, GPX = "OpenFileGDB", "LIBKML", "GPX"
 _READ = (PACKAGE, SHAPEFILE, FLATGEOBUF, GEODATABASE, KML, "KML", GPX)
 #: The drivers that stay: GeoJSON is written by GDAL and never read by it.
 DRIVERS = (*_READ, "GeoJSON")
-#: All others that GDAL's builds are known to have, `tests/grid/test_gdal.py` compares.
+#: All others that GDAL's builds are known to have; `tests/grid/apart/test_reading.py` compares.
 _OTHERS = (
     *("ADBC", "AIVector", "AVCBin", "AVCE00", "AmigoCloud", "Arrow", "CAD", "CSV", "CSW", "Carto"),
     *("DGN", "DWG", "DXF", "EDIGEO", "EEDA", "ESRIJSON", "Elasticsearch", "FITS", "FileGDB"),

@@ -96,7 +96,7 @@ def test_a_value_of_another_kind_is_refused_by_the_protocol(browser, server) -> 
         assert page.locator(".summary").inner_text() == before
         page.get_by_role("slider", name="Epsilon", exact=True).press("ArrowRight")
         wait_until(page, lambda: page.locator(".summary").inner_text() != before)
-        # What was sent is not in the log, see `faults`.
+        # What was sent is not in the log, see `explorer.app.work.limits`.
         said = "".join(server.log[logged:])
         assert "failed to validate" not in said
         assert "abc" not in said

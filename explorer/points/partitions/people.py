@@ -21,7 +21,7 @@ class Held:
     Attributes
     ----------
     identity : (p, 2) int64
-        Of each person, see `clipping.identities`.
+        Of each person, see `explorer.points.identity`.
     sums : sequence of (person, atom, records), (m,) each
         Places in ``identity``, and how many records they have in an atom, 1 or more; a pair may be
         in several of them.

@@ -12,8 +12,7 @@ from explorer.commands import flags
 from explorer.commands.drawing import add_unit, as_typed, check_unread_users
 from explorer.commands.files import require_file
 from explorer.commands.terminal import progress
-from explorer.errors import InputError
-from explorer.grid.values import reworded
+from explorer.errors import InputError, reworded
 
 if TYPE_CHECKING:
     from explorer.grid.grid import Grid

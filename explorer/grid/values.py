@@ -6,8 +6,7 @@ once (`param`); anyone who checks a value says it with a noun of their own.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any, TypeVar
 
@@ -20,10 +19,6 @@ Kind = TypeVar("Kind")
 
 #: Characters of a value that a sentence repeats.
 LONGEST = 40
-_ADVICE = re.compile(
-    r"""\b(lon|lat|crs|user|weight|layer)="""
-    r"""(?:(?P<quote>['"])(?P<name>.*?)(?P=quote)|(?P<bare>[^'",;. ]*)(?:\.\.\.)?)"""
-)
 
 
 def of_key(catalogue: Mapping[str, Kind], key: str, noun: str) -> Kind:
@@ -148,24 +143,3 @@ def shown(value: Any) -> str:
         return "such a long number"
     text = text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
     return repr(text) if isinstance(value, str) else text
-
-
-def reworded(sentence: str, write: Callable[[str, str], str]) -> str:
-    """A sentence whose advice to Python, such as lon='x', is written as a person gives it here.
-
-    Parameters
-    ----------
-    write : makes words of a name, such as "lon", and its value, "" where none is given
-
-    Examples
-    --------
-    >>> reworded(
-    ...     "give crs='EPSG:27700' or lon=...", lambda name, value: f"--{name} {value}".strip()
-    ... )
-    'give --crs EPSG:27700 or --lon'
-    """
-
-    def written(advice: re.Match[str]) -> str:
-        return write(advice[1], advice["name"] or advice["bare"] or "")
-
-    return _ADVICE.sub(written, sentence)

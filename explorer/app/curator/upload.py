@@ -18,11 +18,10 @@ from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.numbers import finite
 from explorer.app.kit.words import words
 from explorer.app.work.foreign import Foreign
-from explorer.errors import InputError
+from explorer.errors import InputError, reworded
 from explorer.grid.containers import LAYERS, PACKED, TABLES
 from explorer.grid.countable import unread_users
 from explorer.grid.grid import Grid
-from explorer.grid.values import reworded
 from explorer.points.foreign import foreign_points
 from explorer.points.points import Points
 from explorer.privacy.populations import population_name

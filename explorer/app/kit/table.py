@@ -164,8 +164,9 @@ class Table(JSComponent):
         elif kind == "edit" and self._edited is not None and known(row):
             column, value = message.get("column"), message.get("value")
             edits = any(spec.name == column and spec.edit for spec in self._layout)
+            number = isinstance(value, int | float) and not isinstance(value, bool)
             text = isinstance(value, str) and len(value) <= _LONGEST
-            if edits and (type(value) in (int, float, type(None)) or text):
+            if edits and (number or text or value is None):
                 self._entered = True
                 self._edited(row, str(column), value)
                 return

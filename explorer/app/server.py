@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import mmap
 import multiprocessing
 import os
@@ -315,8 +314,6 @@ def _get_ready(page: Page, begin: Mapping[str, Any], drawn: threading.Event) -> 
     from explorer.app.work.compiling import prepare_page
 
     page.load()
-    # Modules are there to the end: searches for garbage leave them out.
-    gc.freeze()
     if not page.screen or begin.get("scenario") is not None:
         return
     from explorer.cities.catalogue import cities

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import panel as pn
@@ -25,7 +24,6 @@ from explorer.app.curator.start import Opening
 from explorer.app.curator.themed import ThemedPalette
 from explorer.app.kit import ui
 from explorer.app.kit.keys import Keys
-from explorer.app.kit.later import when_loaded
 from explorer.app.kit.map_parts import Tag
 from explorer.app.kit.map_tools import ZOOMS, MapTools
 from explorer.app.kit.page import starts_dark
@@ -226,8 +224,8 @@ class MapPage(CuratorPage):
         if self.maps is not None:
             self.editing.take(self.maps)
             self.maps.show_truth(self.parts.truth)
-            # After the first picture and the table: they do not wait for names.
-            when_loaded(partial(soon, self._put_base))
+            # After the first picture: it does not wait for names.
+            soon(self._put_base)
             if self.MAPS:
                 self.maps.arrange(self.tools.shows.value)
                 self.cross_hair.take(self.maps)

@@ -232,6 +232,7 @@ def test_a_sweep_can_be_cancelled_and_keeps_what_is_there(page) -> None:
 def test_a_third_map_comes_level_with_the_others_and_goes(seen) -> None:
     page = seen
     third = page.get_by_role("img", name="True map")
+    unfold(page, "View")
     page.get_by_role("button", name="Truth", exact=True).click()
     expect(third).to_be_visible()
     wait_until(page, lambda: colours(page, "True map") > 10)

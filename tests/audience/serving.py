@@ -57,9 +57,9 @@ class Started:
 class Served(Started):
     """`dp-explorer serve --audience` of a folder of releases on a free port."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *flags: str) -> None:
         command = [sys.executable, "-m", "explorer", "serve", "--audience", str(folder)]
-        super().__init__([*command, "--port", "0", "--no-open"])
+        super().__init__([*command, "--port", "0", "--no-open", *flags])
 
     @property
     def worker(self) -> psutil.Process:

@@ -2,11 +2,13 @@
 
 import asyncio
 import gc
+import logging
 import multiprocessing
 import re
 import socket
 import time
 import weakref
+from collections.abc import Iterator
 
 import panel as pn
 import pytest
@@ -191,11 +193,14 @@ async def test_content_that_cannot_be_made_is_a_sentence(running, monkeypatch, c
 
 
 @pytest.fixture
-def forgetful(monkeypatch) -> Running:
+def forgetful(monkeypatch) -> Iterator[Running]:
     """A server that gives pages up at once that are not looked at."""
+    # Records that pytest keeps of Panel's messages hold what they are about, pages included.
+    logging.disable(logging.INFO)
     quick = {"unused_session_lifetime_milliseconds": 1, "check_unused_sessions_milliseconds": 20}
     monkeypatch.setattr(limits, "OPTIONS", {**limits.OPTIONS, **quick})
-    return Running()
+    yield Running()
+    logging.disable(logging.NOTSET)
 
 
 def test_a_page_that_is_not_come_for_is_given_up(forgetful) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -43,7 +44,7 @@ class Columns:
     time: NDArray[Any] | None = None
 
 
-class Table:
+class Table(ABC):
     """A table of any kind; each kind says how it looks at columns and reads them.
 
     Attributes
@@ -69,9 +70,9 @@ class Table:
         """As `look`, where a column holds texts and looking costs little."""
         return self.look(name)
 
+    @abstractmethod
     def batches(self, figures: Sequence[str], others: Sequence[str]) -> Batches:
         """Named columns part by part, some as ``figures`` that `numbers` takes."""
-        raise NotImplementedError
 
     def take(self, name: str) -> None:
         """Have one column be the place; raise `InputError` if it is not there, or holds none."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from explorer.papers.bench import Bench
 from explorer.papers.claim import Claim
@@ -41,3 +42,15 @@ def check(
     bench.run(jobs, folder, progress)
     rows = [Row.of(claim, claim.judge(bench)) for claim in claims]
     return Report(tuple(rows), bench.titles(), bench.quick, bench.seeds)
+
+
+def one_by_one(
+    claims: Sequence[Claim], bench: Any, progress: Callable[[float], None] | None
+) -> tuple[Row, ...]:
+    """Rows of a report on claims whose ``bench`` computes and keeps what it is asked for."""
+    rows = []
+    for done, claim in enumerate(claims, 1):
+        rows.append(Row.of(claim, claim.judge(bench)))
+        if progress is not None:
+            progress(done / len(claims))
+    return tuple(rows)

@@ -23,8 +23,9 @@ from explorer.evaluate.metrics import SMOOTHING, mre
 from explorer.evaluate.workloads import workload
 from explorer.grid.grid import Grid, Progress
 from explorer.mechanisms import HTF, Mosaic
+from explorer.papers.check import one_by_one
 from explorer.papers.claim import Claim
-from explorer.papers.report import Report, Row
+from explorer.papers.report import Report
 from explorer.papers.verdicts import Comparison, Outcome, ratio, repetitions, smaller
 from explorer.points.area_counts import AreaCounts
 from explorer.points.matrix import FrequencyMatrix
@@ -340,10 +341,5 @@ def check(claims: Sequence[Claim], bench: CountryBench, progress: Progress | Non
     bench : CountryBench
     progress : called with the finished part, 0 to 1
     """
-    rows = []
-    for done, claim in enumerate(claims, 1):
-        judge: Any = claim.judge
-        rows.append(Row.of(claim, judge(bench)))
-        if progress is not None:
-            progress(done / len(claims))
-    return Report(tuple(rows), {"country": bench.land.title}, bench.quick, bench.seeds)
+    rows = one_by_one(claims, bench, progress)
+    return Report(rows, {"country": bench.land.title}, bench.quick, bench.seeds)

@@ -12,6 +12,7 @@ import numpy as np
 
 from explorer.evaluate.ranking import critical_value, standard_error
 from explorer.grid.grid import Progress
+from explorer.papers.check import one_by_one
 from explorer.papers.claim import Claim
 from explorer.papers.heatmaps.bench import BYTES, INTEGERS, MEASURES, SEVERAL, HeatmapBench
 from explorer.papers.heatmaps.methods import (
@@ -24,7 +25,7 @@ from explorer.papers.heatmaps.methods import (
     SAMPLING,
     Plan,
 )
-from explorer.papers.report import Report, Row
+from explorer.papers.report import Report
 from explorer.papers.verdicts import Comparison, Outcome, below, ratio, smaller
 
 FAILING = 0.2
@@ -262,11 +263,6 @@ CLAIMS = (
 
 def check(claims: Sequence[Claim], bench: HeatmapBench, progress: Progress | None = None) -> Report:
     """Check claims, one after the other; see `papers.country.claims.check`."""
-    found_rows = []
-    for done, claim in enumerate(claims, 1):
-        judge: Any = claim.judge
-        found_rows.append(Row.of(claim, judge(bench)))
-        if progress is not None:
-            progress(done / len(claims))
+    rows = one_by_one(claims, bench, progress)
     maps = {str(at): bench_map.title for at, bench_map in enumerate(bench.maps)}
-    return Report(tuple(found_rows), maps, bench.quick, bench.seeds)
+    return Report(rows, maps, bench.quick, bench.seeds)

@@ -94,7 +94,8 @@ def describe(table: Mapping[str, Any], folder: Path | None) -> City:
     Raises
     ------
     InputError
-        For an entry that is missing, unknown or not what it should be.
+        For an entry that is missing, unknown or not what it should be. What an extent says is
+        looked at when the city is used.
     """
     columns = table.get("columns", {})
     if not isinstance(columns, Mapping):

@@ -127,7 +127,7 @@ class _Checked:
     param: Any
     label: str
     name: str
-    # The key Enter must not overtake what was typed before it.
+    # The key Enter must not overtake what was typed before it, nor a choice the next one.
     _debounce = 0
 
     def _process_events(self, events: dict[str, Any]) -> None:
@@ -366,7 +366,8 @@ class Upload(_Checked, pmui.FileInput):
     """A button to send a file; the bytes that arrive are counted on the server, chunk by chunk.
 
     The browser's own check can be left out by a client. A file that grows beyond ``most_bytes``
-    is dropped and ``refused`` is called.
+    is dropped and ``refused`` is called. Of several files that are sent, the last one is
+    taken.
     """
 
     def __init__(self, most_bytes: int, **params: Any) -> None:
@@ -374,13 +375,18 @@ class Upload(_Checked, pmui.FileInput):
         sizes = {"max_file_size": most_bytes, "chunk_size": 1_000_000}
         super().__init__(multiple=False, **sizes, **params)
         self._most_bytes, self._received = most_bytes, 0
+        #: Whether the browser has said that the upload begins whose pieces are here.
+        self._announced = False
 
     def _handle_msg(self, msg: Any) -> None:
         # A file is given when its last byte is there: on a busy server the messages of one upload
-        # change places, and what says that it is finished may come before the file.
+        # change places, and what says that it begins or is finished may come late or early.
         status = msg.get("status") if isinstance(msg, dict) else None
-        if status == "error":
+        if status == "error" or (status == "initializing" and self._announced):
+            # What is left of an upload that was broken off is no part of the next one.
             self._forget()
+        if status == "initializing":
+            self._announced = True
         elif status == "upload_event":
             self._take(msg)
             if self._buffer:
@@ -390,8 +396,9 @@ class Upload(_Checked, pmui.FileInput):
     def _take(self, msg: dict[str, Any]) -> None:
         size = len(msg["data"]) if isinstance(msg.get("data"), bytes | bytearray) else 0
         self._received += size
-        chunk, chunks = msg.get("chunk"), msg.get("total_chunks")
-        whole = isinstance(chunk, int) and isinstance(chunks, int) and 1 <= chunk <= chunks
+        name, chunk, chunks = (msg.get(key) for key in ("name", "chunk", "total_chunks"))
+        numbered = isinstance(chunk, int) and isinstance(chunks, int) and 1 <= chunk <= chunks
+        whole = isinstance(name, str) and numbered
         if self._received <= self._most_bytes and whole:
             self._process_chunk(msg)
             return
@@ -405,7 +412,7 @@ class Upload(_Checked, pmui.FileInput):
     def _forget(self) -> None:
         self._buffer.clear()
         self._file_buffer.clear()
-        self._received = 0
+        self._received, self._announced = 0, False
 
 
 def bind(

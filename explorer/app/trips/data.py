@@ -115,14 +115,14 @@ def load_trips(place: TripPlace) -> TripData:
     return _COUNTED.get(place, load)
 
 
-def counted(upload: OwnPoints[Trips], place: TripPlace) -> TripData:
+def counted(own_data: OwnPoints[Trips], place: TripPlace) -> TripData:
     """Trips of a visitor on grids of the extent that was declared for them."""
-    trips, (_, side, bound, _) = upload.points, place
-    domain = TripDomain([upload.grid(side)] * len(trips.places), tuple(words_of(trips.places)))
+    trips, (_, side, bound, _) = own_data.points, place
+    domain = TripDomain([own_data.grid(side)] * len(trips.places), tuple(words_of(trips.places)))
     bound = bound if trips.user is not None else 0
     matrix = domain.count(trips, bound or None, per="user" if bound else "record").prepare()
     notes = tuple(safe_text(note, 300) for note in trips.notes)
-    return TripData(upload.title, matrix, notes, place, trips.user is not None)
+    return TripData(own_data.title, matrix, notes, place, trips.user is not None)
 
 
 def is_loaded(place: TripPlace) -> bool:

@@ -210,17 +210,17 @@ class Trips(DrawnPage):
                 return
         super().look_for_city()
 
-    def counts_of(self, upload: Any, extent: Any) -> Any:
+    def counts_of(self, source: Any, extent: Any) -> Any:
         """Counts of trips that someone brought along."""
-        return own_trips(upload) if isinstance(upload, TripMatrix) else None
+        return own_trips(source) if isinstance(source, TripMatrix) else None
 
-    def points_of(self, upload: Any, extent: Any, user: str | None) -> OwnPoints[Any]:
+    def points_of(self, source: Any, extent: Any, user: str | None) -> OwnPoints[Any]:
         """Trips that someone brought along, with the extent of all their places."""
 
-        def read(upload: Any) -> ReadTrips:
-            return as_read(upload, ReadTrips, user, partial(read_trips, places=None))
+        def read(source: Any) -> ReadTrips:
+            return as_read(source, ReadTrips, user, partial(read_trips, places=None))
 
-        return own_points(upload, extent, read, "trips")
+        return own_points(source, extent, read, "trips")
 
     def known(self, key: str) -> None:
         """Refuse a key that no trips have."""
@@ -238,14 +238,14 @@ class Trips(DrawnPage):
         """Trips of the catalogue, however long that takes."""
         return load_trips(place)
 
-    def count_own(self, upload: OwnPoints[ReadTrips], place: Place) -> TripData:
+    def count_own(self, own_data: OwnPoints[ReadTrips], place: Place) -> TripData:
         """A visitor's trips on grids of the extent that was declared for them."""
         _, side, bound, _ = place
-        return counted(upload, (OWN, side, bound, ",".join(upload.points.places)))
+        return counted(own_data, (OWN, side, bound, ",".join(own_data.points.places)))
 
-    def own_choices(self, upload: OwnPoints[ReadTrips]) -> dict[str, Any]:
+    def own_choices(self, own_data: OwnPoints[ReadTrips]) -> dict[str, Any]:
         """Their places, and single trips where no one knows whose they are."""
-        return {**super().own_choices(upload), "places": ",".join(upload.points.places)}
+        return {**super().own_choices(own_data), "places": ",".join(own_data.points.places)}
 
     def grids(self, data: Any) -> tuple[Grid, ...]:
         """The grid of each place."""

@@ -78,11 +78,12 @@ class Visit:
     def _loop_of_session(self) -> asyncio.AbstractEventLoop | None:
         # From Bokeh 3.10 on, pages are made and handlers run in threads next to the event loop.
         context = self._doc.session_context if self._has_visitor else None
-        server = getattr(context, "server_context", None)
-        if server is None:
+        # None while the server ends: it holds this weakly.
+        served = getattr(getattr(context, "server_context", None), "application_context", None)
+        if served is None:
             return None
         # Tornado's loop, or asyncio's own under another server.
-        loop = server.application_context.io_loop
+        loop = served.io_loop
         return getattr(loop, "asyncio_loop", loop)
 
     @property

@@ -177,10 +177,12 @@ class Job(Generic[Result]):
 
     def ask(self, question: Any = None) -> None:
         """Answer ``question``, or the newest one where the job takes it by itself."""
+        if self._closed:
+            return
         visit = Visit()
         if visit.loop is None:
             self.now(question)
-        elif not self._closed:
+        else:
             visit.begin(partial(self._begin, question, visit))
 
     def _begin(self, question: Any, visit: Visit) -> None:

@@ -63,7 +63,7 @@ def collect_garbage_less_often() -> None:
 
 
 class VisitorFaults(logging.Filter):
-    """What any client can cause is one line a minute in the log, without what was sent.
+    """What any client can cause is one line a minute and level in the log, without what was sent.
 
     Bokeh logs each message that it refuses, with its values and a traceback of 4 kB: one client
     could fill a disk, and an exact number may be in a value. Faults of our own code are logged as
@@ -76,7 +76,8 @@ class VisitorFaults(logging.Filter):
 
     def __init__(self, limited: bool = True) -> None:
         super().__init__()
-        self._limited, self._last, self._left_out = limited, -QUIET, 0
+        self._limited, self._left_out = limited, 0
+        self._last: dict[int, float] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Whether it is logged; a line about a visitor is changed."""
@@ -91,14 +92,14 @@ class VisitorFaults(logging.Filter):
         if not self._limited or record.levelno < logging.WARNING or ours or plain_error:
             return True
         now = time.monotonic()
-        if now - self._last < QUIET:
+        if now - self._last.get(record.levelno, -QUIET) < QUIET:
             self._left_out += 1
             return False
         kind = record.levelname.lower() if error is None else type(error).__name__
         record.msg = "A message of a visitor could not be used (%s); %d before it are not logged."
         record.args = kind, self._left_out
         record.exc_info = record.exc_text = None
-        self._last, self._left_out = now, 0
+        self._last[record.levelno], self._left_out = now, 0
         return True
 
 

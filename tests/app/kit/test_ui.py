@@ -120,6 +120,17 @@ def test_messages_of_a_file_may_change_places() -> None:
     assert sender.widget.value == b"abcdef"
 
 
+@pytest.mark.parametrize("pieces", [3, 7])
+def test_what_is_left_of_a_file_is_no_part_of_the_next(pieces) -> None:
+    sender = Sender(100)
+    for data, end in ((b"x" * 12, 2), (b"y" * 12, pieces)):
+        sender.tell({"status": "initializing"})
+        for number in range(1, end + 1):
+            sender.chunk(data, number, 3 if end == 2 else pieces)
+    assert sender.widget.value == b"y" * 12 * pieces
+    assert not sender.said
+
+
 def test_bytes_are_counted_on_the_server_whatever_the_chunks_say() -> None:
     sender = Sender(100)
     for number in range(1, 5):

@@ -79,6 +79,8 @@ def test_a_visitor_who_has_left_is_no_fault() -> None:
 def test_what_nobody_waited_for_when_a_visitor_left_is_not_logged(caplog) -> None:
     """Each connection that goes while something is sent would be a traceback of 800 characters."""
     log_visitors_briefly()
+    gc.collect()
+    caplog.clear()
     stream = IOStream(socket.socket())
     stream.close()
 

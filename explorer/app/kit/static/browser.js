@@ -40,7 +40,9 @@ const acts = {
   // For this tab. Servers behind one host have folders of their own.
   links: ({links}) => {
     const place = "explorer-workspace:" + folder
-    const known = JSON.parse(window.sessionStorage.getItem(place) ?? "{}")
+    let known = {}
+    // What cannot be read is written anew.
+    try { known = JSON.parse(window.sessionStorage.getItem(place)) ?? {} } catch (_) {}
     window.sessionStorage.setItem(place, JSON.stringify({...known, ...links}))
   },
   // For good.
@@ -59,4 +61,4 @@ const acts = {
   },
 }
 // A browser may refuse to keep anything: then nothing is kept.
-try { acts[order.act](order) } catch (_) {}
+try { acts[order.act](order) } catch (error) { console.warn(error) }

@@ -8,41 +8,6 @@ const all = (root, selector, matches = []) => {
   return matches
 }
 
-// Values that change while a control is drawn. Panel's components take their values when they are
-// drawn, and listen to changes only once they stand on the page (``useState`` of
-// ``panel.models.esm.ReactComponent``). What is set in between is in the model and not on the screen.
-const models = Bokeh.documents.flatMap(page => [...page._all_models.values()])
-const drawn = models.find(model => model.type === "panel.models.esm.ReactComponent")
-const kind = drawn?.default_view?.prototype, prototype = drawn && Object.getPrototypeOf(drawn)
-if (kind?.render_esm && kind.after_rendered && !kind.render_esm.repeats_changes) {
-  const {render_esm, after_rendered} = kind, {watch} = prototype
-  const taken = new WeakMap()
-  kind.render_esm = function (...given) {
-    taken.set(this, {...this.model.data.attributes})
-    return render_esm.apply(this, given)
-  }
-  kind.render_esm.repeats_changes = true
-  kind.after_rendered = function (...given) {
-    const before = taken.get(this), data = this.model.data
-    // Most listen a moment after they are drawn; to hear the same again changes nothing, but that
-    // a file would be handed out twice.
-    const file = before && "filename" in before ? "data" : null
-    if (before) for (const wait of [50, 500]) setTimeout(() => {
-      const now = data.attributes
-      for (const name in before)
-        if (name !== file && now[name] !== before[name]) data.properties[name].change.emit()
-    }, wait)
-    return after_rendered.apply(this, given)
-  }
-  // On a busy computer seconds pass until they listen: as they begin to, they hear it.
-  if (watch) prototype.watch = function (view, name, hear, ...given) {
-    const result = watch.call(this, view, name, hear, ...given)
-    const before = view && taken.get(view), now = this.data.attributes
-    if (before && name in before && now[name] !== before[name]) hear()
-    return result
-  }
-}
-
 // Roles of menus. panel-material-ui hands Material UI the entries of a menu in one piece, so that it
 // cannot give them their roles: a list box holds menu items, and none says that it is chosen.
 const give_roles = chosen => {
@@ -92,13 +57,13 @@ if (!document.getElementById("skip")) {
 // two maps.
 if (window.innerWidth < 960)
   for (const root of Bokeh.documents.flatMap(page => page.roots()))
-    if (root.data?.sidebar_open === true) {
+    if (root.data?.sidebar?.length && root.data.sidebar_open === true) {
       root.data.sidebar_open = false
       // Of badge and links the links name the page: there is no room for its title as well.
       if (root.data.header?.length > 1) root.data.title = ""
     }
 
-// Paper: what is outside of the page, and how wide the page is on the screen; see `kit.paper`.
+// Paper: what is outside of the page, and how wide the page is on the screen; see `kit.theme`.
 if (!window.explorer_paper) {
   window.explorer_paper = true
   const style = document.createElement("style")
@@ -121,4 +86,39 @@ if (!window.explorer_paper) {
   window.addEventListener("afterprint", () => {
     document.documentElement.style.removeProperty("--explorer-window")
   })
+}
+
+// Values that change while a control is drawn. Panel's components take their values when they are
+// drawn, and listen to changes only once they stand on the page (``useState`` of
+// ``panel.models.esm.ReactComponent``). What is set in between is in the model and not on the screen.
+const models = Bokeh.documents.flatMap(page => [...page._all_models.values()])
+const drawn = models.find(model => model.type === "panel.models.esm.ReactComponent")
+const kind = drawn?.default_view?.prototype, prototype = drawn && Object.getPrototypeOf(drawn)
+if (kind?.render_esm && kind.after_rendered && !kind.render_esm.repeats_changes) {
+  const {render_esm, after_rendered} = kind, {watch} = prototype
+  const taken = new WeakMap()
+  kind.render_esm = function (...given) {
+    taken.set(this, {...this.model.data.attributes})
+    return render_esm.apply(this, given)
+  }
+  kind.render_esm.repeats_changes = true
+  kind.after_rendered = function (...given) {
+    const before = taken.get(this), data = this.model.data
+    // Most listen a moment after they are drawn; to hear the same again changes nothing, but that
+    // a file would be handed out twice.
+    const file = before && "filename" in before ? "data" : null
+    if (before) for (const wait of [50, 500]) setTimeout(() => {
+      const now = data.attributes
+      for (const name in before)
+        if (name !== file && now[name] !== before[name]) data.properties[name].change.emit()
+    }, wait)
+    return after_rendered.apply(this, given)
+  }
+  // On a busy computer seconds pass until they listen: as they begin to, they hear it.
+  if (watch) prototype.watch = function (view, name, hear, ...given) {
+    const result = watch.call(this, view, name, hear, ...given)
+    const before = view && taken.get(view), now = this.data.attributes
+    if (before && name in before && now[name] !== before[name]) hear()
+    return result
+  }
 }

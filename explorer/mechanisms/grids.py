@@ -20,9 +20,8 @@ from explorer.mechanisms.options import (
     total_share_option,
 )
 from explorer.privacy.curator import Curator
-from explorer.releases.inference import Estimate
+from explorer.releases.inference import Estimate, without_own_pull
 from explorer.releases.nodes import Ints
-from explorer.releases.own_weight import without_own_pull
 from explorer.releases.transcript import Transcript
 from explorer.releases.units import share, to_epsilon
 
@@ -128,7 +127,7 @@ class AG(Mechanism):
     twice and the two draws averaged by precision. N is noisy, from a small share.
 
     As printed the map comes out too full: a high N' buys a larger m2 and with it a larger weight.
-    Inference therefore moves N' by what that pulls on average (our own, see `own_weight`).
+    Inference therefore moves N' by what that pulls on average (our own, see `without_own_pull`).
 
     Examples
     --------

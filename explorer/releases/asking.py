@@ -6,25 +6,28 @@ it, and its noise is that of the same sum.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
+from functools import reduce
 from typing import Any, Protocol
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
 from explorer.grid.domain import Domain
-from explorer.grid.grid import Grid
+from explorer.grid.grid import MAX_CELLS, Grid
 from explorer.grid.pieces import Shapes, flat_pieces
 from explorer.grid.range_queries import RangeQueries
 from explorer.grid.sums import rectangle_sums
 from explorer.releases import haar
 from explorer.releases.forms import climb
-from explorer.releases.place_maps import Chances
+from explorer.releases.nodes import Ints
+from explorer.releases.place_maps import Chances, PlaceMaps
 from explorer.releases.tree import Tree
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class Asked(Protocol):
@@ -170,3 +173,116 @@ def variance_of(tree: Tree, nodes: Ints, weights: Floats) -> float:
     form, shared = np.zeros((2, len(tree)))
     form[nodes], shared[nodes] = weights**2 * alone[nodes], weights * alone[nodes]
     return float(climb(tree.parent, tree.fan_out, tree.precision, below, form, shared, nodes[-1]))
+
+
+# A release summed onto some of its axes: where trips begin, whatever way they go on.
+
+
+def chosen_axes(domain: Domain, axes: Sequence[int]) -> list[int]:
+    """Some axes of a domain, in the order that was asked for.
+
+    Raises
+    ------
+    InputError
+        For axes that are not there or named twice, and for more cells than a grid may have.
+    """
+    shape, chosen = domain.shape, [int(axis) for axis in axes]
+    all_exist = set(chosen) <= set(range(len(shape)))
+    if not chosen or len(set(chosen)) < len(chosen) or not all_exist:
+        raise InputError(
+            f"The axes are {chosen}; give some of 0 to {len(shape) - 1}, each once: "
+            f"{', '.join(domain.axis_names)}."
+        )
+    if math.prod(shape[axis] for axis in chosen) > MAX_CELLS:
+        raise InputError(
+            f"These axes have more than {MAX_CELLS:,} cells together; choose fewer of them."
+        )
+    return chosen
+
+
+def marginal_density(
+    tree: Tree, shape: Sequence[int], axes: Sequence[int], maps: PlaceMaps | None = None
+) -> Floats:
+    """Count per cell of the chosen axes, all others summed.
+
+    Parameters
+    ----------
+    tree : Tree
+    shape : (d,) cells along every axis
+    axes : k different axes, each 0 to d - 1
+    maps : of all places, where counts are inside leaves; evenly without
+
+    Returns
+    -------
+    (shape[axes[0]], shape[axes[1]], ...)
+    """
+    if maps is not None:
+        return _by_maps(tree, maps, shape, axes)
+    lower, upper, counts = _shadows(tree, axes)
+    sides = np.array([shape[axis] for axis in axes], dtype=np.int64)
+    image = np.zeros(sides)
+    density = counts / np.prod((upper - lower).astype(np.float64), axis=1)
+    _add(np.ascontiguousarray(lower), np.ascontiguousarray(upper), density, sides, image.ravel())
+    return image
+
+
+def _by_maps(tree: Tree, maps: PlaceMaps, shape: Sequence[int], axes: Sequence[int]) -> Floats:
+    chosen = np.asarray(axes, dtype=np.int64)
+    order = np.sort(chosen)
+    # A place of which an axis is wanted takes part with both: its map ties them together.
+    needed_axes = [2 * number + side for number in sorted(set(order // 2)) for side in (0, 1)]
+    image = np.zeros([shape[axis] for axis in order])
+    for low, high, count in zip(*_shadows(tree, needed_axes), strict=True):
+        parts, where = [], []
+        for place in range(0, len(needed_axes), 2):
+            rows, cols = slice(low[place], high[place]), slice(low[place + 1], high[place + 1])
+            chances = maps.places[needed_axes[place] // 2].chances[rows, cols]
+            sides = [side for side in (0, 1) if needed_axes[place] + side in order]
+            where += [(rows, cols)[side] for side in sides]
+            others = tuple(side for side in (0, 1) if side not in sides)
+            parts.append(chances.sum(axis=others) / chances.sum())
+        image[tuple(where)] += count * reduce(np.multiply.outer, parts)
+    return np.transpose(image, np.argsort(np.argsort(chosen)))
+
+
+def _shadows(tree: Tree, axes: Sequence[int]) -> tuple[Ints, Ints, Floats]:
+    """The boxes of all leaves on k axes, each once, `lower` and `upper` (n, k), and counts (n,).
+
+    Leaves that are behind each other are added up: many share one shadow.
+    """
+    leaves = tree.leaves
+    corners = np.hstack([tree.lower[leaves][:, axes], tree.upper[leaves][:, axes]])
+    shadows, owner = np.unique(corners, axis=0, return_inverse=True)
+    counts: Floats = np.bincount(owner.ravel(), tree.value[leaves], len(shadows)).astype(np.float64)
+    lower, upper = np.split(shadows, 2, axis=1)
+    return lower, upper, counts
+
+
+@njit(cache=True, nogil=True)
+def _add(lower, upper, density, sides, flat):  # type: ignore[no-untyped-def]
+    """Add a density to the cells of every box of a flattened image of the given sides."""
+    axes = len(sides)
+    steps = np.ones(axes, dtype=np.int64)
+    for axis in range(axes - 2, -1, -1):
+        steps[axis] = steps[axis + 1] * sides[axis + 1]
+    at = np.empty(axes, dtype=np.int64)
+    for k in range(len(density)):
+        place = 0
+        for axis in range(axes):
+            at[axis] = lower[k, axis]
+            place += at[axis] * steps[axis]
+        while True:
+            for i in range(upper[k, axes - 1] - lower[k, axes - 1]):
+                flat[place + i] += density[k]
+            # On to the next row of the box, as an odometer turns.
+            axis = axes - 2
+            while axis >= 0:
+                at[axis] += 1
+                place += steps[axis]
+                if at[axis] < upper[k, axis]:
+                    break
+                place -= (at[axis] - lower[k, axis]) * steps[axis]
+                at[axis] = lower[k, axis]
+                axis -= 1
+            if axis < 0:
+                break

@@ -7,29 +7,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from explorer.errors import InputError
+from explorer.grid.grid import Grid
 from explorer.grid.places import TripDomain
 from explorer.grid.whole_file import write_whole
 from explorer.releases.answers import Z95
 from explorer.releases.nodes import Ints
-from explorer.releases.place_maps import table_of
+from explorer.releases.place_maps import mass, table_of
 from explorer.releases.release import Release
-from explorer.releases.zone_counts import scattered
-from explorer.releases.zones import Zones
+from explorer.releases.tree import Tree
 
 if TYPE_CHECKING:
     import pandas as pd
 
+
 Floats = NDArray[np.float64]
 Direction = Literal["between", "incoming", "outgoing"]
-
 #: Flows between zones at once.
 MOST_FLOWS = 2**22
 #: A flow is shown where it is released as so many scales of the noise of one count, or more.
@@ -321,3 +322,196 @@ def _noise(release: Release, starts: Zones, ends: Zones, pair: Sequence[int]) ->
     shape = release.domain.shape
     boxes = zone_boxes(len(shape), shape, starts, ends, pair)
     return release.answer(release.domain.from_cells(boxes)).sd
+
+
+# Zones: one place divided into an even grid of rectangles, between which flows are counted.
+
+
+@dataclass(frozen=True, eq=False)
+class Zones:
+    """The n = rows x columns zones of one place, numbered row by row from the south-west.
+
+    Along a side of L cells divided by z, zone i has the cells floor(i L / z) up to
+    floor((i + 1) L / z): whole cells, of uneven number where z does not divide L. A side of one
+    cell is not divided.
+
+    Attributes
+    ----------
+    name : what the place is called, such as "from"
+    grid : the grid of the place
+    rows, columns : zones along either side
+    """
+
+    name: str
+    grid: Grid
+    rows: int
+    columns: int
+
+    @classmethod
+    def of(cls, name: str, grid: Grid, zones: Any) -> Zones:
+        """``zones`` x ``zones`` zones of a place.
+
+        Raises
+        ------
+        InputError
+            For what is no whole number of 1 or more, and for more zones than a side has cells.
+        """
+        whole = isinstance(zones, int | np.integer) and not isinstance(zones, bool)
+        if not whole or zones < 1:
+            raise InputError(f"The number of zones is {zones!r}: give a whole number, 1 or more.")
+        short = [side for side in grid.shape if 1 < side < zones]
+        if short or max(grid.shape) < zones:
+            raise InputError(
+                f"{zones} x {zones} zones are finer than the {grid.shape[0]} x {grid.shape[1]} "
+                f"cells of the place {name!r}: choose at most {min(short or grid.shape)}."
+            )
+        rows, columns = (int(min(zones, side)) for side in grid.shape)
+        return cls(name, grid, rows, columns)
+
+    def __len__(self) -> int:
+        return self.rows * self.columns
+
+    @cached_property
+    def edges(self) -> tuple[Ints, Ints]:
+        """Edges in cells along rows, (rows + 1,), and along columns, (columns + 1,)."""
+        return _edges(self.grid.shape[0], self.rows), _edges(self.grid.shape[1], self.columns)
+
+    @cached_property
+    def cells(self) -> Ints:
+        """Lower and upper cell of every zone, (n, 2, 2), half open."""
+        north, east = np.divmod(np.arange(len(self)), self.columns)
+        of_rows, of_columns = self.edges
+        lower = np.stack([of_rows[north], of_columns[east]], axis=1)
+        upper = np.stack([of_rows[north + 1], of_columns[east + 1]], axis=1)
+        return np.stack([lower, upper], axis=1)
+
+    @cached_property
+    def boxes(self) -> Floats:
+        """x0, y0, x1, y1 of every zone in the unit of its place, (n, 4)."""
+        return self.grid.from_cells(self.cells.astype(np.float64))
+
+    @cached_property
+    def centres(self) -> Floats:
+        """x, y of the middle of every zone in the unit of its place, (n, 2)."""
+        boxes = self.boxes
+        return (boxes[:, :2] + boxes[:, 2:]) / 2
+
+    @cached_property
+    def lonlat(self) -> Floats | None:
+        """Longitude and latitude of the middles, (n, 2); None for a grid of cells."""
+        if self.grid.crs is None:
+            return None
+        return np.stack(self.grid.to_lonlat(*self.centres.T), axis=1)
+
+    @property
+    def labels(self) -> list[str]:
+        """Row and column of every zone from 1 on, such as "1-3": south first, west first."""
+        return [f"{i + 1}-{j + 1}" for i in range(self.rows) for j in range(self.columns)]
+
+    def at(self, x: float, y: float) -> int | None:
+        """The number of the zone at a point in the unit of the place; None outside of it."""
+        x0, y0, x1, y1 = self.grid.bounds
+        if not (x0 <= x <= x1 and y0 <= y <= y1):
+            return None
+        cell = self.grid.to_cells([[x, y, x, y]])[0, 0]
+        results = [
+            min(int(np.searchsorted(edges, at, side="right")) - 1, len(edges) - 2)
+            for edges, at in zip(self.edges, cell, strict=True)
+        ]
+        return results[0] * self.columns + results[1]
+
+    def same_as(self, other: Zones) -> bool:
+        """Whether both places are divided alike on one and the same grid."""
+        return self.grid == other.grid and (self.rows, self.columns) == (other.rows, other.columns)
+
+
+def _edges(side: int, parts: int) -> Ints:
+    return np.arange(parts + 1, dtype=np.int64) * side // parts
+
+
+# Counts of a tree's leaves shared out among the zones of two places.
+
+
+def scattered(
+    tree: Tree,
+    pair: Sequence[int],
+    edges: Sequence[tuple[Ints, Ints]],
+    tables: Sequence[Floats],
+) -> Floats:
+    """Counts from every zone of one place to every zone of another, (n, m).
+
+    Parameters
+    ----------
+    tree : Tree
+    pair : the two places; place p has axes 2 p and 2 p + 1
+    edges : of either place, those of its zones along rows and along columns
+    tables : of either place, the summed-area table of its chances, (rows + 1, columns + 1)
+    """
+    zones = [(len(rows) - 1) * (len(columns) - 1) for rows, columns in edges]
+    result = np.zeros(zones)
+    _scatter(
+        tree.lower,
+        tree.upper,
+        tree.value,
+        tree.leaves,
+        int(pair[0]),
+        int(pair[1]),
+        tables[0],
+        tables[1],
+        *edges[0],
+        *edges[1],
+        result,
+    )
+    return result
+
+
+@njit(cache=True, nogil=True)
+def _shares(  # type: ignore[no-untyped-def]
+    r0, r1, c0, c1, flat, rows, cols, of_rows, of_columns, number, share
+):
+    """Zones that a box of one place touches, and its chances in each; returns how many."""
+    first = np.searchsorted(of_rows, r0, side="right") - 1
+    left = np.searchsorted(of_columns, c0, side="right") - 1
+    wide = len(of_columns) - 1
+    if r1 <= of_rows[first + 1] and c1 <= of_columns[left + 1]:
+        number[0], share[0] = first * wide + left, 1.0
+        return 1
+    whole = mass(flat, 0, rows, cols, float(r0), float(c0), float(r1), float(c1))
+    shares = 0
+    row = first
+    while row < len(of_rows) - 1 and of_rows[row] < r1:
+        top, bottom = float(max(of_rows[row], r0)), float(min(of_rows[row + 1], r1))
+        col = left
+        while col < wide and of_columns[col] < c1:
+            begin, end = float(max(of_columns[col], c0)), float(min(of_columns[col + 1], c1))
+            number[shares] = row * wide + col
+            share[shares] = max(mass(flat, 0, rows, cols, top, begin, bottom, end), 0.0) / whole
+            shares += 1
+            col += 1
+        row += 1
+    return shares
+
+
+@njit(cache=True, nogil=True)
+def _scatter(  # type: ignore[no-untyped-def]
+    lower, upper, value, leaves, one, two, table_1, table_2, rows_1, cols_1, rows_2, cols_2, flows
+):
+    number_1, number_2 = np.empty(flows.shape[0], np.int64), np.empty(flows.shape[1], np.int64)
+    share_1, share_2 = np.empty(flows.shape[0]), np.empty(flows.shape[1])
+    flat_1, flat_2 = table_1.ravel(), table_2.ravel()
+    a, b = 2 * one, 2 * two
+    for i in leaves:
+        if value[i] == 0.0:
+            continue
+        n = _shares(
+            lower[i, a], upper[i, a], lower[i, a + 1], upper[i, a + 1],
+            flat_1, table_1.shape[0], table_1.shape[1], rows_1, cols_1, number_1, share_1,
+        )  # fmt: skip
+        m = _shares(
+            lower[i, b], upper[i, b], lower[i, b + 1], upper[i, b + 1],
+            flat_2, table_2.shape[0], table_2.shape[1], rows_2, cols_2, number_2, share_2,
+        )  # fmt: skip
+        for p in range(n):
+            part = value[i] * share_1[p]
+            for q in range(m):
+                flows[number_1[p], number_2[q]] += part * share_2[q]

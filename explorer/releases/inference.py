@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
@@ -11,7 +12,6 @@ from numpy.typing import NDArray
 
 from explorer.releases import empty_or_not as weighing
 from explorer.releases import non_negative as projecting
-from explorer.releases import split_inference as sharing
 from explorer.releases import surroundings
 from explorer.releases.nodes import Ints, count_leaves, inner_end
 from explorer.releases.place_maps import PlaceMaps
@@ -266,7 +266,7 @@ def _solve(
         value = np.empty(len(transcript), np.float64)
         expected = np.ones(0) if masses is None else masses
         noisy[0] = root if anchored else noisy[0]
-        sharing.downwards(transcript.parent, noisy, variance, expected, value)
+        _share_downwards(transcript.parent, noisy, variance, expected, value)
     else:
         _downwards(transcript.parent, precision, variance, below, below_variance, value)
     # Held-back shares make the stated noise an upper bound, split inference has no closed form.
@@ -378,3 +378,165 @@ def _downwards(  # type: ignore[no-untyped-def]
                 inverse = 1.0 / last_precision
             own_variance = inverse
         value[i] += own_variance / below_variance[p] * (value[p] - below[p])
+
+
+# How a node's count is shared among its children when no share may be negative.
+#
+# Two children hold x and t - x of a known total t. Their noisy estimates z1, z2 with variances V1,
+# V2 say about x what one Gaussian observation m of variance V says:
+#
+#     V = V1 V2 / (V1 + V2),   m = (z1 V2 + (t - z2) V1) / (V1 + V2).
+#
+# Maps are full of empty halves, so the prior is a mixture: all of t with the first child (2 SPIKE
+# rho), all of it with the other (2 SPIKE (1 - rho)), or anything between evenly. rho is the part
+# of t that is expected of the first child, 1/2 where nothing is known of them. With s = sqrt V, a
+# = m/s, b = (t - m)/s, phi and Phi the normal density and distribution, F = Phi(b) - Phi(-a) and c
+# = (1 - 2 SPIKE)/t the posterior mean is
+#
+#     x = [2 SPIKE rho phi(b)/s t + c (m F + s (phi(a) - phi(b)))]
+#         / [2 SPIKE ((1 - rho) phi(a) + rho phi(b))/s + c F].
+#
+# More than two children are shared by halving their row again and again.
+
+
+SPIKE = 0.25
+"""Prior probability that all of a node is on one side, for each side where rho = 1/2."""
+_ROOT_2 = math.sqrt(2.0)
+_PHI_0 = 1.0 / math.sqrt(2.0 * math.pi)
+
+
+@njit(cache=True, nogil=True)
+def share(z1, v1, z2, v2, t, spike, rho=0.5):  # type: ignore[no-untyped-def]
+    """Posterior mean of the first child's count, between 0 and t."""
+    if t <= 1e-6:
+        return rho * t
+    m = (z1 * v2 + (t - z2) * v1) / (v1 + v2)
+    s = math.sqrt(v1 * v2 / (v1 + v2))
+    a = m / s
+    b = (t - m) / s
+    # Far from both ends the prior says nothing; far beyond one the answer is that end.
+    if a > 6.5 and b > 6.5:
+        return m
+    if a < -7.0:
+        return 0.0
+    if b < -7.0:
+        return t
+    at_0 = _PHI_0 * math.exp(-0.5 * a * a)
+    at_t = _PHI_0 * math.exp(-0.5 * b * b)
+    inside = 0.5 * (math.erf(b / _ROOT_2) + math.erf(a / _ROOT_2))
+    c = (1.0 - 2.0 * spike) / t
+    # Multiplied in this order, rho = 1/2 moves no bit.
+    above = 2.0 * spike * rho * at_t / s * t + c * (m * inside + s * (at_0 - at_t))
+    below = 2.0 * spike * ((1.0 - rho) * at_0 + rho * at_t) / s + c * inside
+    return min(max(above / below, 0.0), t)
+
+
+@njit(cache=True, nogil=True)
+def _share_downwards(parent, z, variance, masses, value):  # type: ignore[no-untyped-def]
+    """Fill `value` (n,) from the root: children share their parent's count.
+
+    `z`, `variance` (n,) are the best estimates of the nodes from their own subtrees; the children
+    of a node are side by side. `masses` (n,) are what is expected of nodes, in any unit; none at
+    all (0,) expects alike of all halves.
+    """
+    n = len(parent)
+    first = np.zeros(n, dtype=np.int64)
+    children = np.zeros(n, dtype=np.int64)
+    for i in range(n - 1, 0, -1):
+        first[parent[i]] = i
+        children[parent[i]] += 1
+    sums = np.zeros(n + 1)
+    spreads = np.zeros(n + 1)
+    for i in range(n):
+        sums[i + 1] = sums[i] + z[i]
+        spreads[i + 1] = spreads[i] + variance[i]
+    begin = np.empty(64, dtype=np.int64)
+    end = np.empty(64, dtype=np.int64)
+    mass = np.empty(64)
+    value[0] = max(z[0], 0.0)
+    for i in range(n):
+        if children[i] == 0:
+            continue
+        waiting = 1
+        begin[0], end[0], mass[0] = first[i], first[i] + children[i], value[i]
+        while waiting > 0:
+            waiting -= 1
+            low, high, t = begin[waiting], end[waiting], mass[waiting]
+            if high - low == 1:
+                value[low] = t
+                continue
+            middle = (low + high) // 2
+            z1, z2 = sums[middle] - sums[low], sums[high] - sums[middle]
+            v1, v2 = spreads[middle] - spreads[low], spreads[high] - spreads[middle]
+            rho = 0.5
+            if len(masses) > 0:
+                # Added up one by one: differences of running sums would lose the small ones.
+                first_mass, both = 0.0, 0.0
+                for child in range(low, high):
+                    both += masses[child]
+                    if child < middle:
+                        first_mass += masses[child]
+                rho = first_mass / both if both > 0.0 else 0.5
+            x = share(z1, v1, z2, v2, t, SPIKE, rho)
+            begin[waiting], end[waiting], mass[waiting] = low, middle, x
+            begin[waiting + 1], end[waiting + 1], mass[waiting + 1] = middle, high, t - x
+            waiting += 2
+
+
+# Draws that decide how much they weigh: what to move them by, so that estimates stay unbiased.
+#
+# A noisy count y that is high buys its region finer counts, whose sum is noisier, so y weighs more
+# in their average, and the region comes out too full: E[s(y) (y - N)] > 0 for a weight s that
+# grows.
+#
+# For the two-sided geometric distribution P(k) = (1 - q) / (1 + q) q^|k| the expected pull has an
+# unbiased estimate in y alone: the transform of k P(k) is that of a central difference times the
+# square of P's, so E[s(y) (y - N)] = c E[f(y + 1) - f(y - 1)] with c = q / (1 - q)^2 and f, s
+# smoothed by P. (Our own; figures in notebooks/design/2026-11-25-adaptive-grids-without-bias.md.)
+
+
+def ratio_of(variance: float) -> float:
+    """The q of a two-sided geometric distribution of this variance, 2 q / (1 - q)^2; 0 for none."""
+    if variance <= 0.0:
+        return 0.0
+    # 1 - q first: for wide noise q itself is 1 to many places.
+    return float(1.0 - 2.0 / (1.0 + np.sqrt(1.0 + 2.0 * variance)))
+
+
+def without_own_pull(draws: Floats, thresholds: Ints, weights: Floats, variance: float) -> Floats:
+    """The draws, each moved so that it weighs in without bias whatever it decides.
+
+    Parameters
+    ----------
+    draws : (n,) noisy counts y, whole
+    thresholds : (k,) increasing; a draw of at least ``thresholds[i]`` has the weight after it
+    weights : (k + 1,) of y in the average, above 0 and at most 1
+    variance : of the noise of every draw
+
+    Returns
+    -------
+    (n,) y - c (f(y + 1) - f(y - 1)) / s(y), to be averaged with weight s(y) as before
+    """
+    moved = np.empty(len(draws))
+    _move(draws, thresholds, weights, ratio_of(variance), moved)
+    return moved
+
+
+@njit(cache=True, nogil=True)
+def _move(draws, thresholds, weights, q, moved):  # type: ignore[no-untyped-def]
+    """Add up the steps of the weight, each as far as the noise reaches: q^|t - y| falls to 0."""
+    log_q = np.log(q) if q > 0.0 else -np.inf
+    # c times (1 - q) / (1 + q): a step smoothed by P rises by P's own probabilities.
+    scale = q / ((1.0 - q) * (1.0 + q))
+    far = -40.0 / log_q
+    for i in range(len(draws)):
+        y = draws[i]
+        pull = 0.0
+        for j in range(np.searchsorted(thresholds, y - far), len(thresholds)):
+            away = thresholds[j] - y
+            if away > far + 1.0:
+                break
+            near = np.exp(log_q * abs(away)) + np.exp(log_q * abs(away - 1))
+            pull += (weights[j + 1] - weights[j]) * near
+        at = np.searchsorted(thresholds, y, side="right")
+        moved[i] = y - scale * pull / weights[at]

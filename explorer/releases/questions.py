@@ -12,8 +12,7 @@ from explorer.errors import InputError
 from explorer.grid.grid import Grid
 from explorer.grid.pieces import COVERAGE, Shapes, check_by, warn_outside
 from explorer.releases.answers import Answers
-from explorer.releases.asking import Asked, asked
-from explorer.releases.marginal import chosen_axes, marginal_density
+from explorer.releases.asking import Asked, asked, chosen_axes, marginal_density
 from explorer.releases.place_maps import PlaceMaps
 
 Floats = NDArray[np.float64]

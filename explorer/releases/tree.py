@@ -6,25 +6,24 @@ side. Everything here is a function of released numbers.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
-from explorer.releases.fans import Fans, child_of, fans, touched
 from explorer.releases.forms import gather, smooth
-from explorer.releases.grid_table import FEWEST, MANY_BOXES, GridTable
 from explorer.releases.inference import Estimate, add_down
-from explorer.releases.nodes import count_leaves, depths, inner_end, span
+from explorer.releases.nodes import Ints, count_leaves, depths, inner_end, span
 from explorer.releases.painting import paint
 from explorer.releases.place_maps import Chances, parts_by_maps
 from explorer.releases.transcript import Booked, Transcript
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +199,7 @@ class Tree:
     def _grid_table(self) -> GridTable | None:
         """For leaves that are a large even grid, measured alone."""
         leaves = self.leaves
-        if len(leaves) < FEWEST or np.count_nonzero(self.precision) > len(leaves):
+        if len(leaves) < FEWEST_LEAVES or np.count_nonzero(self.precision) > len(leaves):
             return None
         return GridTable.of(*self.leaf_edges, self.value[leaves], self.precision[leaves])
 
@@ -413,3 +412,264 @@ def _integrate(  # type: ignore[no-untyped-def]
         values[m] = answer
         variances[m] = root_part
         n_leaves[m] = leaves
+
+
+# Nodes with many children that form a grid: which of them a box touches, without asking all.
+#
+# A first jump straight to the zones of all places has up to 65,536 children, and a question about
+# one flow touches one of them.
+
+
+#: Fewer children than this are looked at one by one: that is as fast.
+FEWEST_CHILDREN = 64
+
+
+class Fans(NamedTuple):
+    """Grids of children, row-major, for kernels.
+
+    Attributes
+    ----------
+    of : (n,) which grid the children of a node form, or -1
+    start : (f, d + 1) where the edges of each axis of a grid begin in ``edges``
+    edges : first cell of every slab, and at the end of each axis the first cell behind it
+    """
+
+    of: Ints
+    start: Ints
+    edges: Ints
+
+
+def fans(lower: Ints, upper: Ints, first_child: Ints, fan_out: Ints) -> Fans | None:
+    """The grids that children of nodes form, None where no node has one; see `Fans`.
+
+    Parameters
+    ----------
+    lower, upper : (n, d) boxes of all nodes, half open, in cells
+    first_child, fan_out : (n,) the first of each node's children, which are side by side, and
+        how many there are
+    """
+    of, used = np.full(len(lower), -1, dtype=np.int64), 0
+    starts: list[Ints] = []
+    edges: list[Ints] = []
+    for node in np.flatnonzero(fan_out >= FEWEST_CHILDREN):
+        children = slice(first_child[node], first_child[node] + fan_out[node])
+        grid = _grid_of(lower[children], upper[children])
+        if grid is None:
+            continue
+        of[node] = len(starts)
+        ends = used + np.cumsum([0, *map(len, grid)])
+        starts.append(ends)
+        edges += grid
+        used = int(ends[-1])
+    if not starts:
+        return None
+    return Fans(of, np.array(starts, dtype=np.int64), np.concatenate(edges))
+
+
+def _grid_of(lower: Ints, upper: Ints) -> list[Ints] | None:
+    """Edges along every axis of boxes (n, d) that are a full grid in row-major order, or None."""
+    slabs = [np.unique(lower[:, axis]) for axis in range(lower.shape[1])]
+    shape = [len(slab) for slab in slabs]
+    if int(np.prod(shape)) != len(lower):
+        return None
+    edges = [
+        np.append(first, upper[:, axis].max()).astype(np.int64) for axis, first in enumerate(slabs)
+    ]
+    place = np.unravel_index(np.arange(len(lower)), shape)
+    for axis, (edge, at) in enumerate(zip(edges, place, strict=True)):
+        if np.any(lower[:, axis] != edge[at]) or np.any(upper[:, axis] != edge[at + 1]):
+            return None
+    return edges
+
+
+@njit(cache=True, nogil=True)
+def touched(boxes, m, fan, fans, low, high):  # type: ignore[no-untyped-def]
+    """Fill `low` and `high` (d,) with the slabs that box m touches; returns how many children."""
+    number = 1
+    for axis in range(len(low)):
+        begin, stop = fans.start[fan, axis], fans.start[fan, axis + 1]
+        edges = fans.edges[begin:stop]
+        slabs = len(edges) - 1
+        low[axis] = max(np.searchsorted(edges, boxes[m, 0, axis], side="right") - 1, 0)
+        high[axis] = min(np.searchsorted(edges, boxes[m, 1, axis], side="left"), slabs)
+        number *= max(high[axis] - low[axis], 0)
+    return number
+
+
+@njit(cache=True, nogil=True)
+def child_of(fan, fans, low, high, step):  # type: ignore[no-untyped-def]
+    """Which child of a grid the step-th touched one is, in increasing order."""
+    child, stride = 0, 1
+    for axis in range(len(low) - 1, -1, -1):
+        across = high[axis] - low[axis]
+        child += (low[axis] + step % across) * stride
+        step //= across
+        stride *= fans.start[fan, axis + 1] - fans.start[fan, axis] - 1
+    return child
+
+
+# Answers of even grids of many parts, from one cumulative table.
+#
+# A grid of m parts along each of d axes has m^d leaves, and walking past those that a box cuts
+# takes seconds for thousands of boxes. With T the sums of all parts before a corner, a box is the
+# signed sum of T over its 2^d corners, each interpolated between 2^d neighbours: at most 4^d
+# look-ups. Where counts are whole numbers, sums of them are exact.
+#
+# All parts have one noise variance v, so that of an answer is v times the product over axes of the
+# sum of squared shares, and the parts touched are a product, too.
+
+
+FEWEST_LEAVES = 2**16
+"""Leaves of a grid that gets a table: below, a walk is as fast."""
+MANY_BOXES = 100
+"""Boxes asked at once for which a table is made: fewer are walked to sooner."""
+
+
+@dataclass(frozen=True, eq=False)
+class GridTable:
+    """A grid of parts.
+
+    Attributes
+    ----------
+    edges : d arrays of cells, each from 0 to the end of its axis
+    sums : (m_1 + 1, .., m_d + 1) counts of all parts before a corner
+    variance : of the noise of each part
+    """
+
+    edges: tuple[Ints, ...]
+    sums: Floats
+    variance: float
+
+    @classmethod
+    def of(cls, lower: Ints, upper: Ints, value: Floats, precision: Floats) -> GridTable | None:
+        """The table of n leaves (n, d), or None if they are no large grid of equal noise."""
+        n, d = lower.shape
+        # A look-up has up to 4^d terms, a walk no more than all leaves.
+        if d < 3 or n < max(FEWEST_LEAVES, 4**d) or precision.min() != precision.max():
+            return None
+        ends = upper.max(axis=0)
+        first = np.cumsum([0, *ends]).astype(np.int64)  # where the cells of an axis begin in marks
+        marks = np.zeros(int(ends.sum()), dtype=np.bool_)
+        _mark(lower, first, marks)
+        edges = tuple(
+            np.append(np.flatnonzero(marks[first[axis] : first[axis + 1]]), ends[axis])
+            for axis in range(d)
+        )
+        shape = tuple(len(edge) - 1 for edge in edges)
+        if math.prod(shape) != n:
+            return None
+        counts = np.full(n, np.nan)
+        rank = np.cumsum(marks) - 1  # parts that begin before a cell, on all axes so far
+        behind = np.concatenate([axis_edges[1:] for axis_edges in edges])
+        if not _put(lower, upper, first, rank, behind, np.array(shape), value, counts):
+            return None
+        sums = np.zeros([side + 1 for side in shape])
+        sums[(slice(1, None),) * d] = counts.reshape(shape)
+        for axis in range(d):
+            np.cumsum(sums, axis=axis, out=sums)
+        return cls(edges, sums, 1.0 / float(precision[0]))
+
+    def integrate(self, boxes: Floats) -> tuple[Floats, Floats, Ints]:
+        """As `Tree.integrate`, for boxes (m, 2, d) in cells."""
+        d = len(self.edges)
+        begin = np.cumsum([0, *map(len, self.edges)]).astype(np.int64)
+        strides = np.array(self.sums.strides, dtype=np.int64) // self.sums.itemsize
+        values, variances = np.zeros((2, len(boxes)))
+        touched = np.zeros(len(boxes), dtype=np.int64)
+        _integrate_grid(
+            np.array(boxes, dtype=np.float64, order="C"),
+            np.concatenate(self.edges),
+            begin,
+            strides,
+            self.sums.reshape(-1),
+            np.zeros((2, d, 2)),
+            np.zeros((2, d), dtype=np.int64),
+            values,
+            variances,
+            touched,
+        )
+        return values, self.variance * variances, touched
+
+
+@njit(cache=True, nogil=True)
+def _mark(lower, first, marks):  # type: ignore[no-untyped-def]
+    """Say on which cells of every axis boxes begin."""
+    for i in range(len(lower)):
+        for axis in range(lower.shape[1]):
+            marks[first[axis] + lower[i, axis]] = True
+
+
+@njit(cache=True, nogil=True)
+def _put(lower, upper, first, rank, behind, shape, value, counts):  # type: ignore[no-untyped-def]
+    """Put values into `counts`, NaN at first, in row-major order of parts; whether they are."""
+    for i in range(len(lower)):
+        place, before = 0, 0
+        for axis in range(lower.shape[1]):
+            part = rank[first[axis] + lower[i, axis]]
+            if behind[part] != upper[i, axis]:
+                return False
+            place = place * shape[axis] + part - before
+            before += shape[axis]
+        # As many boxes as parts, and none twice: then each is one.
+        if not np.isnan(counts[place]):
+            return False
+        counts[place] = value[i]
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _integrate_grid(  # type: ignore[no-untyped-def]
+    boxes, edges, begin, strides, sums, weights, parts, values, variances, touched
+):
+    d = boxes.shape[2]
+    for m in range(len(boxes)):
+        squares, number = 1.0, 1
+        for axis in range(d):
+            axis_edges = edges[begin[axis] : begin[axis + 1]]
+            low = min(max(boxes[m, 0, axis], float(axis_edges[0])), float(axis_edges[-1]))
+            high = min(max(boxes[m, 1, axis], low), float(axis_edges[-1]))
+            if high <= low:
+                number = 0
+                break
+            for side, at in ((0, low), (1, high)):
+                part = min(np.searchsorted(axis_edges, at, side="right") - 1, len(axis_edges) - 2)
+                share = (at - axis_edges[part]) / (axis_edges[part + 1] - axis_edges[part])
+                parts[side, axis] = part
+                weights[side, axis, 0], weights[side, axis, 1] = 1.0 - share, share
+            first, last = parts[0, axis], parts[1, axis]
+            if weights[1, axis, 1] == 0.0:
+                last -= 1  # it ends where a part begins
+            inside = 0.0
+            for part in (first, last):
+                length = float(axis_edges[part + 1] - axis_edges[part])
+                share = (
+                    min(high, float(axis_edges[part + 1])) - max(low, float(axis_edges[part]))
+                ) / length
+                inside += share * share
+                if first == last:
+                    break
+            squares *= inside + max(last - first - 1, 0)
+            number *= last - first + 1
+        touched[m] = number
+        if number == 0:
+            continue
+        variances[m] = squares
+        # Every corner of the box, and every neighbour of the corner, by the bits of two numbers.
+        answer = 0.0
+        for corner in range(1 << d):
+            sign, base = 1.0, 0
+            for axis in range(d):
+                side = (corner >> axis) & 1
+                sign = sign if side else -sign
+                base += parts[side, axis] * strides[axis]
+            for near in range(1 << d):
+                weight, place = sign, base
+                for axis in range(d):
+                    step = (near >> axis) & 1
+                    weight *= weights[(corner >> axis) & 1, axis, step]
+                    if weight == 0.0:
+                        break
+                    place += step * strides[axis]
+                if weight != 0.0:
+                    answer += weight * sums[place]
+        values[m] = answer

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from explorer.errors import InputError
 from explorer.grid.kinds import alike
 from explorer.points.truth import of_all_records
-from explorer.releases.flows import Flows, flows
+from explorer.releases.flows import Flows, Zones, flows
 from explorer.releases.release import Release
-from explorer.releases.zones import Zones
 from explorer.trips.matrix import TripMatrix
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 from explorer import DAFEntropy, Gravity, Grid, InputError, Mosaic, Release, TripDomain
-from explorer.releases.flows import flow_values, flows, zone_boxes
-from explorer.releases.zones import Zones
+from explorer.releases.flows import Zones, flow_values, flows, zone_boxes
 from explorer.trips.matrix import TripMatrix
 
 SHAPES = ((9, 6), (5, 7))

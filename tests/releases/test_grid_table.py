@@ -7,11 +7,8 @@ import pytest
 
 from explorer import EUG, Gravity, Identity, TripDomain
 from explorer.grid.grid import Grid
-from explorer.releases import fans as fan_module
 from explorer.releases import tree as trees
-from explorer.releases.fans import fans
-from explorer.releases.grid_table import GridTable
-from explorer.releases.tree import Tree
+from explorer.releases.tree import Fans, GridTable, Tree, fans
 from explorer.trips.matrix import TripMatrix
 
 
@@ -40,7 +37,7 @@ def test_it_is_the_walk(grid: Tree, monkeypatch) -> None:
     boxes = boxes_of(grid)
     leaves = grid.leaves
     walked = grid.integrate(boxes)
-    monkeypatch.setattr("explorer.releases.grid_table.FEWEST", 1)
+    monkeypatch.setattr("explorer.releases.tree.FEWEST_LEAVES", 1)
     columns = grid.lower, grid.upper, grid.value, grid.precision
     table = GridTable.of(*(column[leaves] for column in columns))
     assert table is not None
@@ -52,7 +49,7 @@ def test_it_is_the_walk(grid: Tree, monkeypatch) -> None:
 
 
 def test_other_leaves_have_none(grid: Tree, monkeypatch) -> None:
-    monkeypatch.setattr("explorer.releases.grid_table.FEWEST", 1)
+    monkeypatch.setattr("explorer.releases.tree.FEWEST_LEAVES", 1)
     leaves = grid.leaves
     lower, upper = grid.lower[leaves], grid.upper[leaves]
     value, precision = grid.value[leaves], grid.precision[leaves]
@@ -77,7 +74,7 @@ def test_a_large_grid_answers_by_its_table() -> None:
     vars(release.tree)["_grid_table"] = None
     for one, other in zip(by_table, release.tree.integrate(boxes), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-6)
-    assert release.n_leaves >= trees.FEWEST
+    assert release.n_leaves >= trees.FEWEST_LEAVES
 
 
 RNG = np.random.default_rng(8)
@@ -106,7 +103,7 @@ def test_answers_are_those_of_a_look_at_every_child(spread, monkeypatch) -> None
         tree.lower, tree.upper, tree.parent, tree.value, tree.precision,
         tree.stages, tree.spent, tree.draws, tree.tested,
     )  # fmt: skip
-    monkeypatch.setattr(fan_module, "FEWEST", 10**9)
+    monkeypatch.setattr(trees, "FEWEST_CHILDREN", 10**9)
     assert plain._fans is None
     inside = release.maps_inside
     maps = None if inside is None else inside.over(tree.lower, tree.upper)
@@ -121,7 +118,7 @@ def full_grid(*edges: list[int]) -> tuple[np.ndarray, np.ndarray]:
     return low.astype(np.int64), high.astype(np.int64)
 
 
-def under_a_root(lower: np.ndarray, upper: np.ndarray) -> fan_module.Fans | None:
+def under_a_root(lower: np.ndarray, upper: np.ndarray) -> Fans | None:
     """What is found where these are all children of one node."""
     n = len(lower)
     lower, upper = np.vstack([lower.min(0), lower]), np.vstack([upper.max(0), upper])

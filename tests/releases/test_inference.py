@@ -11,7 +11,7 @@ from explorer.cities import madeup
 from explorer.privacy.noise import PreviewNoise
 from explorer.releases import inference
 from explorer.releases.forms import Family
-from explorer.releases.split_inference import SPIKE, share
+from explorer.releases.inference import SPIKE, share
 from explorer.releases.transcript import Measurement, Transcript
 from tests.helpers import city, run
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from explorer.mechanisms.grids import guideline_2, where_guideline_2_begins
+from explorer.releases.inference import ratio_of, without_own_pull
 from explorer.releases.nodes import MANY
-from explorer.releases.own_weight import ratio_of, without_own_pull
 from explorer.releases.units import UNITS_PER_EPSILON, laplace_variance
 
 

@@ -5,9 +5,8 @@ import pytest
 from numba import njit
 from scipy import integrate, stats
 
-from explorer.releases import two_parts
-from explorer.releases.elementary import exp, log
-from explorer.releases.two_parts import (
+from explorer.releases import empty_or_not
+from explorer.releases.empty_or_not import (
     ALONE,
     ALONE_BELOW,
     L1,
@@ -18,6 +17,8 @@ from explorer.releases.two_parts import (
     Z1,
     Z2,
     certain,
+    exp,
+    log,
     log_empty_of_certain,
     phi,
 )
@@ -34,14 +35,14 @@ PAIRS = [
 def together(*pairs):
     """z, V and l of pairs that are weighed, (n, 6) or one."""
     work = laid_out(pairs)
-    two_parts.together(work, np.size(pairs) // 6)
+    empty_or_not.together(work, np.size(pairs) // 6)
     return tuple(work[[Z1, V1, L1]])
 
 
 def parted(*pair_and_total):
     """X1, Q1, X2, Q2 of a pair and a total that are weighed."""
     work = laid_out(pair_and_total)
-    two_parts.parted(work, 1)
+    empty_or_not.parted(work, 1)
     return tuple(work[[Z1, V1, Z2, V2]])
 
 

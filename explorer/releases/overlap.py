@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from explorer.releases.tree import Floats, Ints, Tree, share_inside
+from explorer.releases.nodes import Ints
+from explorer.releases.tree import Floats, Tree, share_inside
 
 
 def cut_leaves(tree: Tree, box: Floats) -> tuple[int, Ints]:

@@ -212,7 +212,7 @@ def test_the_check_of_the_order_sees_each_kind_of_breach() -> None:
         ("import explorer.app.server", "cli"),
         ("from explorer.app.learn.page import Learn", "app.compare.page"),
         ("from explorer.points.truth import exact", "app.boxes.answers"),
-        ("from explorer.app.state.explore import ExploreState", "app.boxes.rectangles"),
+        ("from explorer.app.state import ExploreState", "app.boxes.rectangles"),
     ]:
         assert len(breaches(source, name)) == 1, (source, name)
 

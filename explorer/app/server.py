@@ -131,7 +131,7 @@ def serve(
 
         find(city)
     if choices:
-        from explorer.app.state.explore import ExploreState
+        from explorer.app.state import ExploreState
 
         # A wrong one is refused here, and not by the page of each visitor.
         ExploreState(**choices)

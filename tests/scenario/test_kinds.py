@@ -12,11 +12,7 @@ from hypothesis import strategies as st
 from explorer import exact
 from explorer.app import Federated as PeoplePage
 from explorer.app import Trips
-from explorer.app.state.compare import CompareState
-from explorer.app.state.country import CountryState
-from explorer.app.state.explore import ExploreState
-from explorer.app.state.federated import FederatedState
-from explorer.app.state.trips import TripsState
+from explorer.app.state import CompareState, CountryState, ExploreState, FederatedState, TripsState
 from explorer.cities import countries, trip_sets
 from explorer.country.mechanism import Country
 from explorer.errors import InputError

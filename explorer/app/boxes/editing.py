@@ -10,8 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from explorer.app.boxes import polygons
-from explorer.app.boxes.rectangles import Rectangles, was_dragged
+from explorer.app.boxes.rectangles import (
+    Rectangles,
+    dragged,
+    kept,
+    outline,
+    polygon_of,
+    shape_handles,
+    was_dragged,
+)
 from explorer.app.kit.map_parts import Editing, Handles, Tag
 from explorer.app.kit.maps import Maps
 from explorer.app.kit.numbers import finite
@@ -42,7 +49,7 @@ def show_on(maps: Maps, chosen: Rectangles) -> None:
     shape = chosen.shapes[chosen.selected[0]] if len(chosen.selected) == 1 else None
     handles = None
     if shape is not None:
-        handles = Handles(polygons.outline(shape), polygons.handles(shape))
+        handles = Handles(outline(shape), shape_handles(shape))
     show = chosen.names, chosen.selected, chosen.held, chosen.shapes, handles
     maps.highlight(chosen.boxes, *show)
 
@@ -115,7 +122,7 @@ class BoxEditing:
             return
         self._drawing(place, None)
         try:
-            self._rectangles.add_shape(polygons.polygon_of(corners))
+            self._rectangles.add_shape(polygon_of(corners))
         except InputError as error:
             self._refuse(str(error))
         self._changed()
@@ -160,7 +167,7 @@ class BoxEditing:
         if self.maps is None:
             return
         with suppress(InputError):
-            shape = polygons.kept(polygons.polygon_of(drawn.corners), self._rectangles.grid.bounds)
+            shape = kept(polygon_of(drawn.corners), self._rectangles.grid.bounds)
             x0, y0, x1, y1 = shape.bounds
             tags = self._tags(RangeQueries(np.array([[x0, y0, x1, y1]]), [shape]), [""])
             self.maps.draft(place, (x0, y0, x1, y1), [tag[0] for tag in tags])
@@ -175,7 +182,7 @@ class BoxEditing:
             self._held = rows[0], shape
         before = self._held[1]
         try:
-            chosen.reshape(rows[0], polygons.dragged(before, corners, chosen.grid.bounds))
+            chosen.reshape(rows[0], dragged(before, corners, chosen.grid.bounds))
         except InputError as error:
             if final:
                 self._refuse(str(error))

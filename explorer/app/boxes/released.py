@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import panel as pn
 
 from explorer.app.boxes import frames
-from explorer.app.boxes.answers import COLUMNS, private_answers
-from explorer.app.boxes.chips import said
+from explorer.app.boxes.answers import COLUMNS, private_answers, said
 from explorer.app.boxes.editing import BoxEditing, show_on
 from explorer.app.boxes.exchange import BoxExchange
 from explorer.app.boxes.rectangles import Rectangles

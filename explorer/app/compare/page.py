@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 import panel as pn
 
-from explorer.app.compare.drawer import CompareDrawer
-from explorer.app.compare.pair import Pair, score, why
-from explorer.app.compare.stage import Stage
+from explorer.app.boxes.answers import Column
+from explorer.app.compare.stage import Pair, Stage, nearer, score, why
 from explorer.app.compare.sweep_view import SweepView
-from explorer.app.compare.table import COLUMNS
-from explorer.app.curator.answers import answer_boxes
+from explorer.app.curator.answers import ERROR, TRUE, answer_boxes
 from explorer.app.curator.cross_hair import read_cell
 from explorer.app.curator.data import CityData
+from explorer.app.curator.drawer import Drawer, wide_button
 from explorer.app.curator.map_page import MapPage
 from explorer.app.curator.parts import PageParts
 from explorer.app.kit import ui
@@ -26,7 +25,7 @@ from explorer.app.kit.map_parts import Tag
 from explorer.app.kit.maps import docked
 from explorer.app.kit.navigation import Link
 from explorer.app.kit.words import words
-from explorer.app.state.compare import CompareState, Side
+from explorer.app.state import CompareState, Side
 from explorer.app.work.document import soon
 from explorer.errors import InputError
 from explorer.grid.range_queries import Queries, same_questions
@@ -34,6 +33,74 @@ from explorer.mechanisms import Mechanism
 from explorer.releases.release import Release
 from explorer.scenario import Scenario
 from explorer.views.markup import ledger_bar
+
+
+def _error(side: str, place: int) -> Column:
+    def values(both: Any) -> Any:
+        return ERROR.values(both[place])
+
+    return replace(ERROR, name=f"error of {side} %", width=108, values=values)
+
+
+#: Of the answers of A and of B; errors are private minus true in percent of the truth.
+COLUMNS = (
+    replace(TRUE, values=lambda both: TRUE.values(both[0])),
+    Column("A", lambda both: both[0].private.round(), 78),
+    Column("B", lambda both: both[1].private.round(), 78),
+    _error("A", 0),
+    _error("B", 1),
+    Column(
+        "nearer",
+        lambda both: [str(side) for side in nearer(*both)],
+        76,
+        "text",
+        exact=True,
+    ),
+)
+
+
+class CompareDrawer(Drawer):
+    """All controls of the drawer.
+
+    Parameters
+    ----------
+    parts : of the page
+    changed : called after a change of a mechanism's setting
+    """
+
+    def __init__(self, parts: PageParts, changed: Callable[[], None]) -> None:
+        super().__init__(parts, "compare", changed, letters=("A", "B"))
+        self._changed = changed
+        choose, switch = self.tied.choose, self.tied.switch
+        sides = [(mechanism.menu, mechanism.about) for mechanism in self.mechanisms]
+
+        def view_controls() -> list[Any]:
+            colours = choose("scale"), choose("palette"), switch("partition")
+            return [choose("third"), "Third map", *colours, self.base_map()]
+
+        looks = self.section("view", "View", view_controls)
+        self.say(looks, "View", ("scale", "palette", "partition"))
+        grid = self.section("grid", "Grid", lambda: [self.side, self.bound])
+        self.say(grid, "Grid", ("side",))
+        settings = [
+            self.remember(f"settings{letter}", mechanism.settings.section)
+            for letter, mechanism in zip("ab", self.mechanisms, strict=True)
+        ]
+        self.fill(
+            [
+                *("About", self.city, "City", *sides[0], *sides[1], "Mechanisms"),
+                wide_button("Swap A and B", self._swap),
+                *(self.epsilon.view, "Epsilon"),
+                *(self.new_draw(), switch("apart"), "Random noise"),
+                *(choose("right"), "Maps show"),
+            ],
+            [*settings, looks, grid],
+        )
+
+    def _swap(self) -> None:
+        self.state.swap()
+        self.rebuild()
+        self._changed()
 
 
 class Compare(MapPage):

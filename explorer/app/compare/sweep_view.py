@@ -9,26 +9,138 @@ from typing import Any
 
 import panel as pn
 
-from explorer.app.compare import sentences
+from explorer.app.compare import findings as sentences
 from explorer.app.compare.findings import Findings, Question, find
-from explorer.app.compare.kept import KEPT, Kept
-from explorer.app.compare.saved import saved_table
-from explorer.app.compare.series import series_of
-from explorer.app.compare.sweep import Order, Sweep
-from explorer.app.compare.sweep_controls import SweepControls
+from explorer.app.compare.sweep import (
+    DRAWN,
+    FIXED,
+    KEPT,
+    Kept,
+    Order,
+    Sweep,
+    asked,
+    saved_table,
+    series_of,
+)
 from explorer.app.curator.data import CityData
 from explorer.app.kit import ui
+from explorer.app.kit.bound import Tied
 from explorer.app.kit.html import html_pane, put, section
 from explorer.app.kit.later import when_loaded
 from explorer.app.kit.words import words
-from explorer.app.state.compare import EPSILONS, CompareState
-from explorer.app.state.measures import DRAWN, FIXED, asked
+from explorer.app.state import EPSILONS, CompareState
 from explorer.app.work.job import Job
 from explorer.errors import InputError
 from explorer.evaluate import plan
 from explorer.grid.range_queries import Queries
+from explorer.mechanisms import all_mechanisms
 from explorer.views.charts import Candlesticks, ErrorCurves
-from explorer.views.tables import details
+from explorer.views.tables import details, progress
+
+_SMALL: dict[str, Any] = {"size": "small", "margin": (0, 8, 4, 0)}
+
+
+class SweepControls:
+    """Mechanisms, questions, metric, epsilon, repetitions; start, cancel, save; progress.
+
+    Parameters
+    ----------
+    state : CompareState
+    refused : shows a sentence
+    start, cancel : called by the buttons
+    saved : returns the file of results
+    """
+
+    def __init__(
+        self,
+        state: CompareState,
+        refused: Callable[[str], None],
+        start: Callable[[], None],
+        cancel: Callable[[], None],
+        saved: Callable[[], io.BytesIO],
+    ) -> None:
+        tied = Tied(state, refused)
+        self.chosen = ui.CheckBoxGroup(
+            label="Mechanisms in the sweep",
+            options={mechanism.title: key for key, mechanism in all_mechanisms().items()},
+            value=list(state.chosen),
+            inline=True,
+            size="small",
+            sizing_mode="stretch_width",
+            margin=(0, 0, 4, 0),
+        )
+        self._sides = tied.switch("with_sides", margin=(0, 0, 4, 0))
+        self.begin = ui.Button(
+            label="Start the sweep", on_click=lambda _e: start(), color="primary", **_SMALL
+        )
+        self.cancel = ui.Button(
+            label="Cancel", variant="outlined", on_click=lambda _e: cancel(), **_SMALL
+        )
+        self.save = ui.FileDownload(
+            label="Save the results",
+            filename="sweep.csv",
+            callback=saved,
+            variant="outlined",
+            disabled=True,
+            **_SMALL,
+        )
+        self._progress = html_pane(margin=(4, 0, 8, 0))
+        self.view = pn.Column(
+            tied.tie(self.chosen, "chosen"),
+            self._sides,
+            tied.switch("with_named", margin=(0, 0, 4, 0)),
+            ui.wrapping(
+                tied.choose("workload", **_field(230)),
+                tied.choose("metric", **_field(330)),
+                tied.choose("at", **_field(130)),
+                tied.slide("seeds", **_field(170)),
+            ),
+            ui.wrapping(self.begin, self.cancel, self.save),
+            self._progress,
+            sizing_mode="stretch_width",
+            margin=0,
+        )
+
+    def sides(self, a: str, b: str) -> None:
+        """Say which mechanisms A and B are."""
+        label = f"A ({a}) and B ({b}) as they are set"
+        if self._sides.label != label:
+            self._sides.label = label
+
+    def show(self, sweep: Sweep, has_results: bool = False) -> None:
+        """Show how far the sweep is, and offer what can be done now."""
+        self.begin.disabled, self.cancel.disabled = sweep.job.busy, not sweep.job.busy
+        text = phase_text(sweep, has_results)
+        if sweep.job.busy:
+            put(self._progress, progress("Progress of the sweep", sweep.done, sweep.asked, text))
+        else:
+            put(self._progress, f'<p class="quiet" role="status">{text}</p>')
+
+
+def phase_text(sweep: Sweep, has_results: bool = False) -> str:
+    """What the sweep is doing, in words; ``has_results`` where results are shown."""
+    count = f"{sweep.done:,} of {sweep.asked:,} releases"
+    left = sweep.job.progress[1]
+    running = "; starting …" if not sweep.done else "" if left is None else f", about {left:,.0f} s"
+    idle = "Results of an earlier sweep are shown." if has_results else "No sweep has been started."
+    return {
+        "idle": f"{idle} Results hold exact errors: do not share them.",
+        "waiting": "Waiting for its turn …",
+        "running": count + running + (" left" if left is not None and sweep.done else ""),
+        "finished": f"Finished: {count}. Previews; the errors are exact: do not share them.",
+        "cancelled": f"Cancelled after {count}; what is finished stays.",
+        "failed": f"Stopped after {count}.",
+    }[sweep.phase]
+
+
+def _field(width: int) -> dict[str, Any]:
+    """Size of a field that shrinks on a phone; a fixed width would push the whole page wider."""
+    return {
+        "sizing_mode": "stretch_width",
+        "styles": {"flex": f"1 1 {width}px", "max-width": f"{width}px"},
+        "margin": (4, 16, 4, 0),
+    }
+
 
 #: What the visitor looks at: the city on screen, and the boxes and polygons of the table.
 Source = Callable[[], tuple[CityData, Queries]]

@@ -14,7 +14,7 @@ from explorer.app.curator.maps import SIDES
 from explorer.app.curator.price import of_truth
 from explorer.app.kit.labels import CURATOR, DRAWN, PREVIEW
 from explorer.app.kit.map_parts import Box, MapSpec
-from explorer.app.state.country import CountryState
+from explorer.app.state import CountryState
 from explorer.views import palette
 from explorer.views.choropleth import Border, Choropleth
 from explorer.views.maps import LinkedRanges

@@ -33,7 +33,7 @@ from explorer.app.kit import ui
 from explorer.app.kit.html import section
 from explorer.app.kit.navigation import Link
 from explorer.app.kit.numbers import finite
-from explorer.app.state.country import CountryState
+from explorer.app.state import CountryState
 from explorer.cities.countries import countries, find
 from explorer.errors import InputError
 from explorer.grid.areas.areas import Areas

@@ -14,7 +14,7 @@ from explorer.app.country.data import FINER, CountryData
 from explorer.app.curator.answers import BoxAnswers, counted_in
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.screen import Job
-from explorer.app.state.country import CountryState
+from explorer.app.state import CountryState
 from explorer.app.work.cache import Shelf
 from explorer.errors import InputError
 from explorer.grid.range_queries import Queries, RangeQueries

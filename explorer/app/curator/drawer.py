@@ -18,7 +18,7 @@ from explorer.app.kit import ui
 from explorer.app.kit.bound import Tied
 from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.words import words
-from explorer.app.state.mechanism import MechanismState
+from explorer.app.state import MechanismState
 from explorer.mechanisms import Mechanism
 
 

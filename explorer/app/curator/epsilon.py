@@ -13,7 +13,7 @@ from panel.util import edit_readonly
 from explorer.app.kit import ui
 from explorer.app.kit.html import html_pane
 from explorer.app.kit.theme import SPOKEN_LABEL
-from explorer.app.state.mechanism import EPSILON_EXPONENTS, MechanismState, epsilon_of
+from explorer.app.state import EPSILON_EXPONENTS, MechanismState, epsilon_of
 from explorer.errors import InputError
 
 # The slider's place is a power of ten; a person reads epsilon, on screen and through a reader: what

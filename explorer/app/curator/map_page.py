@@ -18,10 +18,9 @@ from explorer.app.curator.drawer import Drawer
 from explorer.app.curator.history import History
 from explorer.app.curator.page import CuratorPage
 from explorer.app.curator.parts import PageParts
-from explorer.app.curator.presenting import Presenting
+from explorer.app.curator.presenting import Presenting, ThemedPalette
 from explorer.app.curator.scenarios import Scenarios
 from explorer.app.curator.start import Opening
-from explorer.app.curator.themed import ThemedPalette
 from explorer.app.kit import ui
 from explorer.app.kit.keys import Keys
 from explorer.app.kit.map_parts import Tag

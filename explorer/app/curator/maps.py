@@ -13,7 +13,7 @@ from explorer.app.curator.price import of_truth
 from explorer.app.curator.screen import Screen
 from explorer.app.kit.labels import CURATOR, DRAWN, HIDDEN, PREVIEW
 from explorer.app.kit.map_parts import Box, MapSpec
-from explorer.app.state.explore import ExploreState
+from explorer.app.state import ExploreState
 from explorer.grid.grid import Grid
 from explorer.views import palette
 from explorer.views.markup import count_bar, difference_bar

@@ -23,12 +23,12 @@ from explorer.app.curator.own import (
 )
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.start import OWN, Opening, not_here, take
-from explorer.app.curator.story_bar import StoryBar
+from explorer.app.curator.stories import StoryBar
 from explorer.app.curator.waiting import Waiting
 from explorer.app.kit.labels import BADGE
 from explorer.app.kit.navigation import Link
 from explorer.app.kit.page import AppPage
-from explorer.app.state.choices import PlaceState
+from explorer.app.state import PlaceState
 from explorer.app.work.compiling import COMPILING, AfterCompiling, is_compiled
 from explorer.app.work.document import soon
 from explorer.app.work.job import Background

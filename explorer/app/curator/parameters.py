@@ -11,7 +11,7 @@ import param
 
 from explorer.app.kit import ui
 from explorer.app.kit.html import html_pane
-from explorer.app.state.mechanism import MechanismState
+from explorer.app.state import MechanismState
 from explorer.errors import InputError
 from explorer.views.markup import safe_text
 

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from explorer.app.boxes.chips import named, together
+from explorer.app.boxes.answers import named, together
 from explorer.app.boxes.table import BoxTable
-from explorer.app.curator.answers import BoxAnswers
-from explorer.app.curator.chips import chips
+from explorer.app.curator.answers import BoxAnswers, chips
 from explorer.app.curator.error_bars import ErrorBars
 from explorer.app.curator.parts import PageParts
 from explorer.app.kit.html import html_pane, put

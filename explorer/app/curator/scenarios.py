@@ -6,6 +6,7 @@ import html
 import io
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,24 +14,119 @@ import panel as pn
 
 from explorer.app.curator.parameters import help_pane
 from explorer.app.curator.parts import PageParts
-from explorer.app.curator.screen_file import screen_file
-from explorer.app.curator.start import (
-    known_city,
-    not_here,
-    present,
-    take,
-    way_to,
-)
-from explorer.app.curator.story_bar import StoryBar
-from explorer.app.curator.story_controls import StoryControls
-from explorer.app.curator.workspace import STAYED, Workspace
+from explorer.app.curator.start import OWN, Opening, known_city, not_here, present, take, way_to
+from explorer.app.curator.stories import StoryBar, StoryControls
 from explorer.app.kit import ui
-from explorer.app.kit.browser import Browser
+from explorer.app.kit.attempts import Attempts
+from explorer.app.kit.browser import Browser, Tab
 from explorer.app.kit.html import html_pane, put
+from explorer.app.kit.theme import SMALL_BUTTON
 from explorer.app.kit.words import words
 from explorer.errors import InputError
-from explorer.scenario import Scenario, Story, presets, to_notebook, to_python
+from explorer.scenario import SHARING, Scenario, Story, given_back, presets, to_notebook, to_python
+from explorer.scenario.story import screens
 from explorer.views.markup import safe_text
+
+#: Said on the page that follows one with own data.
+STAYED = (
+    "Your own data stay in the session in which they were loaded, on that page alone: load the "
+    "file here to see them here."
+)
+
+
+class Workspace:
+    """Has the tab keep the last screen of this page, and what it shares with others.
+
+    Nothing exact goes along and no content of a file: names, settings, and boxes on a city of the
+    catalogue.
+
+    Parameters
+    ----------
+    page : its key
+    opening : what the page began with
+    tab : of the visitor's browser
+    """
+
+    def __init__(self, page: str, opening: Opening, tab: Tab) -> None:
+        self._page, self._tab, self._city = page, tab, ""
+        self._shared = opening.shared
+        self._shown = opening.scenario if opening.shared is not None else None
+
+    def keep(self, state: Any, rectangles: Any, own_city: str) -> None:
+        """Keep the present screen.
+
+        Parameters
+        ----------
+        state, rectangles : its choices and boxes
+        own_city : a city of the catalogue, for own data where none was shown before
+        """
+        is_own, shares = state.city == OWN, self._page in SHARING
+        if is_own and not shares:
+            return
+        before = own_city if self._shared is None else self._shared.city
+        entries: dict[str, str] = {}
+        try:
+            now = present(self._page, state, rectangles, instead=before if is_own else "")
+            if not is_own:
+                entries[self._page] = now.to_link()
+            if shares:
+                shared = given_back(self._shared, self._shown, now, place=not is_own)
+                entries |= {"shared": shared.to_link(), "left": "yes" if is_own else ""}
+        except InputError:
+            # More boxes than an address can hold, say: the last that it could hold stay.
+            return
+        self._tab.keep(**entries)
+
+    def place(self, city: str, side: int) -> None:
+        """A city is shown on a page without scenarios; from the second on it goes along."""
+        first, self._city = self._city, city
+        if city in (first or city, OWN):
+            return
+        before = self._shared or Scenario(side=side)
+        elsewhere = replace(before, city=city, boxes=None, contribution_bound=0)
+        self._tab.keep(shared=elsewhere.to_link())
+
+
+_MOST_BYTES = 1_000_000
+
+
+def screen_file(
+    label: str, opened: Callable[[Scenario | Story], None], refused: Callable[[str], None]
+) -> Any:
+    """A button that opens a YAML file.
+
+    Parameters
+    ----------
+    label : what is on it
+    opened : called with what the file holds; may raise `InputError`
+    refused : shows a sentence about a file that cannot be opened
+    """
+    file = ui.Upload(
+        _MOST_BYTES,
+        label=label,
+        accept=".yaml,.yml",
+        uploaded_label=label,
+        stylesheets=[SMALL_BUTTON],
+        variant="outlined",
+        size="small",
+        margin=(0, 8, 4, 0),
+    )
+    file.refused = refused
+    attempts = Attempts()
+
+    def read(event: Any) -> None:
+        if not event.new:
+            return
+        with attempts.another():
+            try:
+                opened(screens(event.new))
+            except InputError as error:
+                refused(str(error))
+        file.clear()
+
+    file.param.watch(read, "value")
+    return file
+
 
 #: Milliseconds without a change after which the address follows.
 QUIET = 700

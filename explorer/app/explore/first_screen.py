@@ -8,7 +8,7 @@ import numpy as np
 
 from explorer.app.curator.data import load_city
 from explorer.app.curator.screen import Job, Look, Screen, compute
-from explorer.app.state.explore import ExploreState
+from explorer.app.state import ExploreState
 from explorer.queries.boxes import examples
 from explorer.views.viewport import Viewport
 

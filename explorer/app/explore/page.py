@@ -28,7 +28,7 @@ from explorer.app.explore.replay import Replay
 from explorer.app.explore.saves import Saves
 from explorer.app.kit.html import html_pane, section
 from explorer.app.kit.words import words
-from explorer.app.state.explore import ExploreState
+from explorer.app.state import ExploreState
 from explorer.errors import InputError
 
 #: The private map with which the page of the made-up city begins, see `views.plotting.poster`.

@@ -3,20 +3,200 @@
 from __future__ import annotations
 
 import html
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
+import numpy as np
 import panel as pn
+from numpy.typing import NDArray
 
-from explorer.app.curator.chosen import chosen
+from explorer.app.boxes.rectangles import Chosen, chosen
 from explorer.app.curator.panel import choice
 from explorer.app.curator.parts import PageParts
-from explorer.app.curator.screen import Screen
+from explorer.app.curator.screen import Painted, Screen
 from explorer.app.curator.stepped import SteppedPanel, follow
-from explorer.app.explore.replay_frame import Frame, FrameJob, Place, compute_frame
-from explorer.app.explore.replay_sentences import about_step, answer_table, caption
 from explorer.app.kit import ui
 from explorer.app.kit.html import html_pane, put
-from explorer.views.budget import budget_bar
+from explorer.app.kit.numbers import percent
+from explorer.inspection.growth import Growth
+from explorer.points.truth import exact
+from explorer.releases.release import Release
+from explorer.views.budget import amount, budget_bar
+from explorer.views.tables import Cell, table
+
+Floats = NDArray[np.float64]
+#: Opacity of the lines: of pieces that are new, and of the others over a map or a difference.
+NEW, OLD, FAINT = 0.85, 0.4, 0.2
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the replay is.
+
+    Attributes
+    ----------
+    kind : a "step" counts splits, a "height" counts levels; "end" is the release itself
+    number : of the step or the height; one that does not exist gives way to the nearest
+    since : pieces made after this step are highlighted; by default those of the last split
+    """
+
+    kind: Literal["step", "height", "end"] = "end"
+    number: int = 0
+    since: int | None = None
+
+    def step(self, growth: Growth) -> int:
+        """The step of ``growth`` that is meant."""
+        if self.kind == "end":
+            return growth.n_splits
+        if self.kind == "height":
+            return int(growth.level_ends[min(max(self.number, 0), growth.levels)])
+        return int(min(max(self.number, 0), growth.n_splits))
+
+
+@dataclass(frozen=True, eq=False)
+class FrameJob:
+    """One request; ``previous`` lends whatever is still right in it."""
+
+    screen: Screen
+    place: Place
+    boxes: Chosen
+    previous: Frame | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """One moment of the replay.
+
+    Attributes
+    ----------
+    picture : the right map with its partition, None at the end, where the screen's own is right
+    private : (n,) answers of the cut to the chosen boxes
+    final, true : (n,) answers of the release, and true ones
+    """
+
+    screen: Screen
+    growth: Growth
+    place: Place
+    step: int
+    cut: Release | None
+    picture: Painted | None
+    boxes: Chosen
+    private: Floats
+    final: Floats
+    true: Floats
+
+    @property
+    def at_end(self) -> bool:
+        """Whether this is the release itself."""
+        return self.step == self.growth.n_splits
+
+
+def compute_frame(job: FrameJob) -> Frame:
+    """Cut the tree, draw the pieces at the size of the map, answer the boxes."""
+    screen, old = job.screen, job.previous
+    release = screen.release
+    same_release = old is not None and old.screen.release is release
+    growth = old.growth if same_release and old is not None else Growth(release)
+    step = job.place.step(growth)
+    final = release.answer(job.boxes.boxes).value
+    true = exact(screen.data.matrix, job.boxes.boxes)
+    if step == growth.n_splits:
+        return Frame(screen, growth, job.place, step, None, None, job.boxes, final, final, true)
+    same = (
+        same_release and old is not None and old.step == step and old.place.since == job.place.since
+    )
+    if same and old is not None and old.cut is not None:
+        cut = old.cut
+    else:
+        cut = growth.at(step)
+    if same and old is not None and old.screen is screen:
+        picture = old.picture
+    else:
+        others = FAINT if screen.look.right == "difference" else OLD
+        new = growth.new(step, job.place.since)
+        picture = screen.paint(cut, np.where(new, NEW, others))
+    private = cut.answer(job.boxes.boxes).value
+    return Frame(screen, growth, job.place, step, cut, picture, job.boxes, private, final, true)
+
+
+def pieces(n: int) -> str:
+    """So many pieces, in words.
+
+    >>> pieces(1), pieces(4096)
+    ('1 piece', '4,096 pieces')
+    """
+    return f"{n:,} {'piece' if n == 1 else 'pieces'}"
+
+
+def about_step(growth: Growth, step: int) -> str:
+    """One sentence about a step: where it is, the pieces, what is spent."""
+    n, ended = growth.pieces(step), growth.ended(step)
+    if step == growth.n_splits:
+        stopped = "and none is cut any more" if n > 1 else "and it is not cut"
+    else:
+        stopped = f"{ended:,} stopped, {n - ended:,} still to be cut"
+    spent = sum(part for _, part in growth.spent(step))
+    budget = f"epsilon spent so far {amount(spent)} of {growth.release.epsilon:.4g}"
+    return f"{_where(growth, step)}: {pieces(n)}, {stopped}; {budget}."
+
+
+def _where(growth: Growth, step: int) -> str:
+    level = growth.level(step)
+    if step == growth.level_ends[level]:
+        return f"Level {level} of {growth.levels}"
+    tree = growth.release.tree
+    node = growth.split_node(step)
+    rows, cols = tree.upper[node] - tree.lower[node]
+    first, last = growth.level_ends[level], growth.level_ends[level + 1]
+    # AG counts a piece that is empty enough a second time instead of dividing it.
+    parts = int(tree.fan_out[node])
+    became = f"became {pieces(parts)}" if parts > 1 else "were counted again"
+    return (
+        f"Level {level + 1} of {growth.levels}, split {step - first:,} of {last - first:,}: "
+        f"{rows:,} × {cols:,} cells {became}"
+    )
+
+
+def caption(growth: Growth, step: int) -> str:
+    """What is above the map while it shows a step."""
+    level = growth.level(step)
+    whole = step == growth.level_ends[level]
+    where = f"Height {level} of {growth.levels}" if whole else f"Split {step:,}"
+    kind = "a preview, not private" if growth.release.preview else "the drawn release"
+    return f"{where} of {kind}"
+
+
+def answer_table(frame: Frame) -> str:
+    """True answers, those of this cut and those of the release, box by box."""
+    level = frame.growth.level(frame.step)
+    whole = frame.step == frame.growth.level_ends[level]
+    here = f"cut at height {level}" if whole else f"after {frame.step:,} splits"
+    columns = [
+        ("box", ""),
+        ("true", "exact count of all records"),
+        (here, "private answer of the pieces shown"),
+        ("off by", "difference from the true answer, in percent of it"),
+        ("whole tree", "private answer of the release"),
+        ("off by", "difference from the true answer, in percent of it"),
+    ]
+    rows = [
+        [Cell(name), _count(true), _count(cut), _off(cut, true), _count(end), _off(end, true)]
+        for name, true, cut, end in zip(
+            frame.boxes.names, frame.true, frame.private, frame.final, strict=True
+        )
+    ]
+    title = f"What the boxes' answers would be with these pieces. {frame.boxes.sentence}"
+    return table(title.strip(), columns, rows)
+
+
+def _count(value: float) -> Cell:
+    # A noise below one half must not read "-0".
+    return Cell(f"{round(value):,}")
+
+
+def _off(value: float, true: float) -> Cell:
+    return Cell(percent(100 * abs(value - true) / true if true else np.nan))
+
 
 #: At most so many boxes in the table of answers.
 MOST_BOXES = 8

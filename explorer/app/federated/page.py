@@ -24,7 +24,7 @@ from explorer.app.federated.smooth_panel import SmoothPanel
 from explorer.app.federated.thresholds import ThresholdsPanel
 from explorer.app.kit.html import section
 from explorer.app.kit.navigation import Link
-from explorer.app.state.federated import FederatedState
+from explorer.app.state import FederatedState
 from explorer.scenario import Scenario
 from explorer.scenario.choices import GRID_SIDES
 

@@ -12,6 +12,7 @@ import param
 from explorer.app.curator.data import CityData
 from explorer.app.curator.page import CuratorPage
 from explorer.app.curator.parts import PageParts
+from explorer.app.curator.scenarios import Workspace
 from explorer.app.curator.setting_fields import button
 from explorer.app.curator.start import (
     LESSON,
@@ -21,7 +22,6 @@ from explorer.app.curator.start import (
     known_city,
     refuse_own,
 )
-from explorer.app.curator.workspace import Workspace
 from explorer.app.kit.html import put
 from explorer.app.kit.later import when_loaded
 from explorer.app.kit.navigation import Link
@@ -32,7 +32,7 @@ from explorer.app.learn.contents import Contents
 from explorer.app.learn.lottery_look import seen_in
 from explorer.app.learn.progress import Progress
 from explorer.app.learn.stories import LessonStories
-from explorer.app.state.choices import PlaceState
+from explorer.app.state import PlaceState
 from explorer.errors import InputError
 from explorer.grid.values import as_number, shown
 from explorer.scenario import Scenario

@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 
 import panel as pn
 
-from explorer.app.curator.screen_file import screen_file
+from explorer.app.curator.scenarios import screen_file
 from explorer.app.curator.start import way_to
-from explorer.app.curator.story_bar import StoryBar
-from explorer.app.curator.story_controls import StoryControls
+from explorer.app.curator.stories import StoryBar, StoryControls
 from explorer.app.kit import ui
 from explorer.app.kit.browser import Browser, Remembered
 from explorer.app.kit.navigation import Link

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from explorer.app.boxes.edges import edge_unit
+from explorer.app.boxes.table import edge_unit
 from explorer.app.trips.built_frame import Cut
 from explorer.app.trips.sentences import question
 from explorer.inspection import Node

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from explorer.app.curator.for_boxes import ForBoxes
+from explorer.app.curator.error_bars import ForBoxes
 from explorer.app.trips.screen import TripScreen
 from explorer.inspection.errors import ErrorSplit, error_split
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from explorer.app.curator.grounds import base_maps_on
 from explorer.app.curator.own import OwnPoints
-from explorer.app.state.trips import TripPlace
+from explorer.app.state import TripPlace
 from explorer.app.work.cache import Shelf
 from explorer.cities.trip_sets import find, known_bound, words_of
 from explorer.errors import InputError

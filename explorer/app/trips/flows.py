@@ -22,7 +22,7 @@ from explorer.app.kit import ui
 from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.numbers import finite
 from explorer.app.kit.words import words
-from explorer.app.state.trips import TripsState
+from explorer.app.state import TripsState
 from explorer.app.trips import flow_sentences as say
 from explorer.app.trips.flow_work import FlowChoice, FlowJob, FlowScreen, find_flows
 from explorer.app.trips.screen import TripScreen

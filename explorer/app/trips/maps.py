@@ -12,7 +12,7 @@ from explorer.app.curator.maps import SIDES
 from explorer.app.kit.html import put
 from explorer.app.kit.labels import CURATOR, DRAWN, PREVIEW
 from explorer.app.kit.map_parts import Box, MapSpec
-from explorer.app.state.trips import TripsState
+from explorer.app.state import TripsState
 from explorer.app.trips.data import TripData
 from explorer.app.trips.screen import PlacePicture, TripScreen
 from explorer.views import palette

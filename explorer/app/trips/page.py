@@ -19,7 +19,7 @@ from explorer.app.curator.runs import Runs
 from explorer.app.curator.start import OWN
 from explorer.app.kit.html import section
 from explorer.app.kit.navigation import Link
-from explorer.app.state.trips import TripsState
+from explorer.app.state import TripsState
 from explorer.app.trips.built import Built
 from explorer.app.trips.columns import BOUNDED, COUNTS, SHARES
 from explorer.app.trips.compared import ComparedPanel

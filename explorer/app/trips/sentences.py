@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.app.boxes.edges import edge_unit
+from explorer.app.boxes.table import edge_unit
 from explorer.app.curator.answers import BoxAnswers, median_error
 from explorer.app.curator.price import counted_of_all
 from explorer.app.kit.numbers import percent

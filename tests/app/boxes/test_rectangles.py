@@ -6,8 +6,16 @@ import numpy as np
 import pytest
 import shapely
 
-from explorer.app.boxes import polygons
-from explorer.app.boxes.rectangles import ONE_MAP, Rectangles, was_dragged
+from explorer.app.boxes import rectangles
+from explorer.app.boxes.rectangles import (
+    ONE_MAP,
+    Rectangles,
+    dragged,
+    outline,
+    polygon_of,
+    shape_handles,
+    was_dragged,
+)
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
 from explorer.queries.boxes import MOST_BOXES
@@ -80,7 +88,7 @@ def test_what_is_no_rectangle_on_the_map_is_refused(chosen) -> None:
 )
 def test_what_is_no_polygon_on_the_map_is_refused(chosen, corners) -> None:
     with pytest.raises(InputError):
-        chosen.add_shape(polygons.polygon_of(corners))
+        chosen.add_shape(polygon_of(corners))
     assert same(chosen)
 
 
@@ -101,7 +109,7 @@ def test_a_rectangle_is_a_box_and_sides_that_cross_make_parts(chosen) -> None:
     assert chosen.boxes[row].tolist() == [1, 1, 6, 4]
     row = chosen.add_shape(shapely.Polygon([(0, 0), (4, 4), (4, 0), (0, 4)]))
     assert chosen.shapes[row].area == 8
-    assert len(polygons.handles(chosen.shapes[row])) == 0
+    assert len(shape_handles(chosen.shapes[row])) == 0
 
 
 def test_a_click_finds_the_polygon_itself_and_not_the_box_around_it(chosen) -> None:
@@ -119,17 +127,17 @@ def test_a_polygon_moves_whole_or_by_one_corner_and_stops_at_the_edge(chosen) ->
     chosen.move(1, (90, 90, 98, 96))
     assert chosen.boxes[1].tolist() == [32, 14, 40, 20]
     assert chosen.shapes[1].area == TRIANGLE.area
-    bounds, corners = (0.0, 0.0, 40.0, 20.0), polygons.outline(TRIANGLE)
-    moved = polygons.dragged(TRIANGLE, (corners + np.array([2, 3])).tolist(), bounds)
+    bounds, corners = (0.0, 0.0, 40.0, 20.0), outline(TRIANGLE)
+    moved = dragged(TRIANGLE, (corners + np.array([2, 3])).tolist(), bounds)
     assert moved.equals(shapely.affinity.translate(TRIANGLE, 2, 3))
     corners[1] += (4, 0)
-    assert polygons.dragged(TRIANGLE, corners.tolist(), bounds).bounds == (1, 2, 13, 8)
+    assert dragged(TRIANGLE, corners.tolist(), bounds).bounds == (1, 2, 13, 8)
     # What has holes moves as a whole and has no corners that can be taken.
-    outer = polygons.outline(RING)
-    whole = polygons.dragged(RING, (outer + np.array([5, 0])).tolist(), bounds)
+    outer = outline(RING)
+    whole = dragged(RING, (outer + np.array([5, 0])).tolist(), bounds)
     assert whole.area == RING.area
     outer[0] += (1, 1)
-    assert polygons.dragged(RING, outer.tolist(), bounds) is RING
+    assert dragged(RING, outer.tolist(), bounds) is RING
 
 
 def test_rows_are_put_together_or_not_at_all(chosen, monkeypatch) -> None:
@@ -141,7 +149,7 @@ def test_rows_are_put_together_or_not_at_all(chosen, monkeypatch) -> None:
     most = MOST_BOXES - 1
     with pytest.raises(InputError, match="200 boxes already"):
         chosen.add_many([TRIANGLE.bounds] * most, [""] * most, [TRIANGLE] * most)
-    monkeypatch.setattr(polygons, "MOST_CORNERS", 12)
+    monkeypatch.setattr(rectangles, "MOST_CORNERS", 12)
     with pytest.raises(InputError, match="corners together"):
         chosen.add_shape(RING)
     assert same(chosen)

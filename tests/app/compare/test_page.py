@@ -10,9 +10,8 @@ import shapely
 
 from explorer import HTF, UG, Mosaic, exact
 from explorer.app import Compare
-from explorer.app.compare.kept import Kept
-from explorer.app.compare.pair import nearer, score
-from explorer.app.compare.series import series_of
+from explorer.app.compare.stage import nearer, score
+from explorer.app.compare.sweep import Kept, series_of
 from explorer.app.compare.sweep_view import SweepView
 from explorer.app.curator.answers import BoxAnswers
 from explorer.app.curator.data import own_city

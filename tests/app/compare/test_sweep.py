@@ -1,4 +1,4 @@
-"""A sweep in the background, and its curves, candlesticks, ranking and sentences."""
+"""A sweep in the background, and its curves, candlesticks, ranking and findings."""
 
 import asyncio
 import re
@@ -6,14 +6,11 @@ import re
 import numpy as np
 import pytest
 
-from explorer.app.compare import findings, sentences
+from explorer.app.compare import findings
 from explorer.app.compare import sweep as module
 from explorer.app.compare.findings import Question, find
-from explorer.app.compare.kept import Kept
-from explorer.app.compare.series import series_of
-from explorer.app.compare.sweep import Order, Sweep
-from explorer.app.state.compare import CompareState
-from explorer.app.state.measures import asked
+from explorer.app.compare.sweep import Kept, Order, Sweep, asked, series_of
+from explorer.app.state import CompareState
 from explorer.app.work import job
 from explorer.errors import InputError
 from explorer.evaluate import Run, evaluate, plan, workload
@@ -191,7 +188,7 @@ def test_the_ranking_turns_round_with_the_metric_and_says_so() -> None:
     assert found.ranks[0].places["mreRho median"] == 1
     assert re.match("At epsilon 0.1, by mre20.* UG comes first; by mae AG comes first", found.here)
     assert "The ranking turns round with the metric" in found.here
-    said = sentences.about_ranking(found)
+    said = findings.about_ranking(found)
     assert re.search(r"<li>.*UG is ahead of AG by mre20, mreRho and median.* but AG", said)
     assert "Over epsilon 0.1 to 10" in said
     assert found.ranks[0].scores["mae"].error > 0
@@ -231,7 +228,7 @@ def test_the_bias_is_the_mean_over_the_seeds_with_its_error() -> None:
     found = find(asked, kept(asked))
     # UG's are 10, 10.1, 10.2 and 10.3: see `figures`.
     np.testing.assert_allclose(found.ranks[0].biases, [10, 10.1, 10.2, 10.3])
-    said = sentences.bias_table(found)
+    said = findings.bias_table(found)
     assert "+10.2 <small>±0.065</small>" in said
     assert f"{10.15 / np.std([0, 0.1, 0.2, 0.3], ddof=1):+.2f}" in said
 

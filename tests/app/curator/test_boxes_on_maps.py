@@ -12,12 +12,10 @@ from bokeh.models import CrosshairTool
 
 from explorer import exact
 from explorer.app import Compare, Explore, Federated
-from explorer.app.boxes.chips import count
-from explorer.app.boxes.rectangles import Rectangles
+from explorer.app.boxes.answers import count
+from explorer.app.boxes.rectangles import Rectangles, chosen
 from explorer.app.boxes.released import ReleasePage
-from explorer.app.curator.answers import BoxAnswers
-from explorer.app.curator.chips import chips, worst
-from explorer.app.curator.chosen import chosen
+from explorer.app.curator.answers import BoxAnswers, chips, worst
 from explorer.app.curator.history import MOST
 from explorer.grid.grid import Grid
 from explorer.points.matrix import FrequencyMatrix

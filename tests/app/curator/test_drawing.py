@@ -18,7 +18,7 @@ from explorer.app.curator.release_button import STOP
 from explorer.app.curator.start import Opening
 from explorer.app.curator.underway import Booking
 from explorer.app.kit.message import MessageArea
-from explorer.app.state.explore import ExploreState
+from explorer.app.state import ExploreState
 from explorer.app.work import job
 from explorer.app.work.job import Run, Superseded
 from explorer.errors import InputError

@@ -23,7 +23,7 @@ from explorer.app.curator.parts import PageParts
 from explorer.app.curator.price import Price
 from explorer.app.curator.screen import Job
 from explorer.app.curator.start import Opening
-from explorer.app.state.explore import ExploreState
+from explorer.app.state import ExploreState
 from explorer.points.matrix import FrequencyMatrix
 from explorer.privacy.drawn import DrawnReleases
 from explorer.privacy.ledger import Ledger

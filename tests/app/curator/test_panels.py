@@ -15,7 +15,7 @@ from explorer.app import Explore
 from explorer.app.curator.error_bars import RUNS, ErrorBars
 from explorer.app.curator.explain import OFF, Explain
 from explorer.app.curator.parameters import FIRST, MechanismPanel
-from explorer.app.state.explore import ExploreState
+from explorer.app.state import ExploreState
 from explorer.evaluate.repeats import Spread, repeats
 from explorer.evaluate.simulation import simulated_sd
 from explorer.grid.grid import Grid

@@ -16,9 +16,7 @@ from explorer.app.curator.scenarios import Scenarios
 from explorer.app.curator.start import Opening, present, take
 from explorer.app.kit.message import MessageArea
 from explorer.app.pages import PAGES
-from explorer.app.state.country import CountryState
-from explorer.app.state.explore import ExploreState
-from explorer.app.state.trips import TripsState
+from explorer.app.state import CountryState, ExploreState, TripsState
 from explorer.app.trips.data import TripData
 from explorer.cities import trip_sets
 from explorer.errors import InputError

@@ -13,10 +13,10 @@ import panel as pn
 import pytest
 
 from explorer.app import Compare, Explore, Federated, Learn
-from explorer.app.curator import story_shelf
+from explorer.app.curator import stories as story_panels
 from explorer.app.curator.own import OwnPoints
-from explorer.app.curator.story_shelf import SHELF, StoryShelf
-from explorer.app.curator.workspace import STAYED
+from explorer.app.curator.scenarios import STAYED
+from explorer.app.curator.stories import SHELF, StoryShelf
 from explorer.app.pages import PAGES
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
@@ -212,7 +212,7 @@ def test_a_lesson_is_a_step_and_its_address_opens_it_there(monkeypatch) -> None:
 
 
 def test_the_shelf_is_bounded_and_its_keys_cannot_be_guessed(monkeypatch) -> None:
-    monkeypatch.setattr(story_shelf, "MOST", 3)
+    monkeypatch.setattr(story_panels, "MOST", 3)
     shelf = StoryShelf()
     keys = [shelf.put(Story([Step(f"Number {n}")])) for n in range(4)]
     assert len(shelf) == 3

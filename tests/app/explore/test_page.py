@@ -21,7 +21,7 @@ from explorer.app.curator.start import Opening
 from explorer.app.explore.drawer import ExploreDrawer
 from explorer.app.explore.page import KEPT_PICTURE
 from explorer.app.kit.message import MessageArea
-from explorer.app.state.explore import ExploreState
+from explorer.app.state import ExploreState
 from explorer.evaluate.simulation import simulated_sd
 from explorer.grid.grid import Grid
 from explorer.mechanisms import all_mechanisms

@@ -12,7 +12,7 @@ from explorer import all_mechanisms, exact
 from explorer.app import Explore
 from explorer.app.curator.answers import answer_boxes, median_error
 from explorer.app.curator.explain import OFF
-from explorer.app.explore import leaf_sentences
+from explorer.app.explore import leaf
 from explorer.app.kit.labels import PREVIEW
 from explorer.app.kit.numbers import percent
 from explorer.grid.grid import Grid
@@ -133,9 +133,9 @@ def test_an_inner_node_of_htf_has_its_curve_and_the_sentence_has_its_numbers(lea
 def test_what_is_missing_of_a_choice_of_a_cut_is_said(change, said) -> None:
     matrix = city((32, 40))
     study = study_cut(matrix, HTF(epsilon=0.5).release(matrix, rng=2), 0)
-    assert said in leaf_sentences.costs(replace(study, **change))
+    assert said in leaf.costs(replace(study, **change))
     one = replace(study, positions=np.array([study.chosen]), costs=np.array([4.0]))
-    assert "no other cut, so nothing was looked at and nothing paid" in leaf_sentences.costs(one)
+    assert "no other cut, so nothing was looked at and nothing paid" in leaf.costs(one)
 
 
 # All leaves.

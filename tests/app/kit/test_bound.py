@@ -3,8 +3,7 @@
 import pytest
 
 from explorer.app.kit.bound import Tied
-from explorer.app.state.compare import CompareState
-from explorer.app.state.explore import ExploreState
+from explorer.app.state import CompareState, ExploreState
 
 
 def test_widget_and_state_follow_each_other_and_the_state_refuses() -> None:

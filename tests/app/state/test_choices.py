@@ -4,10 +4,8 @@ import math
 
 import pytest
 
-from explorer.app.compare.series import series_of
-from explorer.app.state.compare import CompareState
-from explorer.app.state.explore import ExploreState
-from explorer.app.state.mechanism import epsilon_of
+from explorer.app.compare.sweep import series_of
+from explorer.app.state import CompareState, ExploreState, epsilon_of
 from explorer.errors import InputError
 from explorer.mechanisms import HTF, Mosaic
 

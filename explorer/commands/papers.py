@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from explorer.commands.evaluate import whole
 from explorer.commands.files import output_path
@@ -13,13 +13,13 @@ from explorer.commands.terminal import paragraph, progress, table
 from explorer.errors import InputError
 
 if TYPE_CHECKING:
-    from explorer.papers import Report
-    from explorer.papers.claim import Claim
-    from explorer.papers.report import Row
+    from explorer.papers.report import Claim, Report, Table
 
 HELP = "check what the papers claim"
 
 _SAYS = {1: "for", -1: "against", 0: "open"}
+#: Flags that claims on a country or on heatmaps do not take.
+_WITHOUT = {"country": ("set", "jobs", "runs"), "heatmaps": ("set", "jobs", "runs", "reference")}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -74,116 +74,81 @@ def run(arguments: argparse.Namespace) -> None:
     """Check and print."""
     from explorer.papers import check, claims
 
-    if arguments.paper == "country":
-        _country(arguments)
+    paper = arguments.paper
+    _refuse_flags(arguments)
+    table_of_claims, bench_of, tables = _of_paper(paper)
+    chosen = claims(arguments.claim, table_of_claims)
+    if arguments.list:
+        for claim in chosen:
+            print(f"{claim.key} ({claim.paper}, {claim.where})\n{paragraph(claim.sentence, 4)}")
         return
-    if arguments.paper == "heatmaps":
-        _heatmaps(arguments)
+    path = None
+    if arguments.output is not None:
+        path = output_path(arguments.output, arguments.overwrite, [arguments.reference])
+    seeds, jobs = _whole(arguments, "seeds"), _whole(arguments, "jobs")
+    if paper == "trips" and arguments.reference:
+        _compare_trips(arguments, seeds, jobs, path)
         return
-    trips = arguments.paper == "trips"
-    if not trips and (arguments.reference or arguments.set):
+    bench = bench_of(arguments.quick, seeds)
+    pairs = None
+    if arguments.reference:
+        from explorer.papers.reference import compare_country
+
+        with progress("Reference") as tell:
+            pairs = compare_country(arguments.reference, bench, tell)
+    shows_tables = tables is not None and not arguments.claim
+    with progress(f"{len(chosen)} claims") as tell:
+        if paper == "trips" and shows_tables:
+            bench.plan([tables])
+        folder = arguments.runs
+        report = check(chosen, jobs=jobs, folder=folder, progress=tell, bench=bench)
+    _print_rows(report, in_detail=bool(arguments.claim))
+    if pairs is not None:
+        _print_country(pairs)
+    if tables is not None and shows_tables:
+        for shown in tables(bench):
+            print(f"\n{shown.title}\n{table(shown.header, shown.rows, shown.left)}")
+    print(f"\n{report.summary()}\nOn:")
+    for title in dict.fromkeys(report.maps.values()):
+        print(paragraph(title, 4))
+    print("Figures have their standard errors over the seeds; other maps may say otherwise.")
+    if path is not None:
+        report.save(path)
+        print(f"The report is in {path}.")
+
+
+def _refuse_flags(arguments: argparse.Namespace) -> None:
+    """Refuse flags of another paper."""
+    paper = arguments.paper
+    for name in _WITHOUT.get(paper, ()):
+        if getattr(arguments, name) is not None:
+            about = "a country" if paper == "country" else paper
+            raise InputError(f"--{name} is not for claims on {about}; leave it out.")
+    if paper == "maps" and (arguments.reference or arguments.set):
         raise InputError("--reference and --set are about trips; write: papers trips --reference.")
     if arguments.set and not arguments.reference:
         raise InputError("--set names sets of a reference; give it with --reference PATH.")
-    if trips:
-        from explorer.papers.trips import CLAIMS, TripBench, ask, tables
-
-        chosen = claims(arguments.claim, CLAIMS)
-    else:
-        chosen = claims(arguments.claim)
-    if arguments.list:
-        _list(chosen)
-        return
-    path = _path(arguments)
-    seeds, jobs = _whole(arguments, "seeds"), _whole(arguments, "jobs")
-    if arguments.reference:
-        _compare(arguments, seeds, jobs, path)
-        return
-    bench = TripBench(arguments.quick, seeds) if trips else None
-    shows_figures = bench is not None and not arguments.claim
-    with progress(f"{len(chosen)} claims") as tell:
-        if bench is not None and shows_figures:
-            bench.plan([ask])
-        report = check(
-            chosen,
-            arguments.quick,
-            seeds,
-            jobs=jobs,
-            folder=arguments.runs,
-            progress=tell,
-            bench=bench,
-        )
-    _print_rows(report, arguments)
-    if bench is not None and shows_figures:
-        for figure in tables(bench):
-            print(f"\n{figure.name}: {figure.about}\n{table(figure.header, figure.rows)}")
-    _end(report, path)
 
 
-def _country(arguments: argparse.Namespace) -> None:
-    """Section 6 and Fig. 9 on a country; one process, in order."""
-    from explorer.papers import claims
-    from explorer.papers.country.claims import CLAIMS, CountryBench, check
+def _of_paper(
+    paper: str,
+) -> tuple[Iterable[Claim], Callable[..., Any], Callable[[Any], Sequence[Table]] | None]:
+    """The claims of a paper, what makes its bench, and what makes its tables, if it has any."""
+    if paper == "trips":
+        from explorer.papers import trip_bench, trips
 
-    for name in ("set", "jobs", "runs"):
-        if getattr(arguments, name) is not None:
-            raise InputError(f"--{name} is not for claims on a country; leave it out.")
-    chosen = claims(arguments.claim, CLAIMS)
-    if arguments.list:
-        _list(chosen)
-        return
-    path, bench = _path(arguments), CountryBench(arguments.quick, _whole(arguments, "seeds"))
-    pairs = None
-    if arguments.reference:
-        from explorer.papers.country.reference import compare, lines
+        return trips.CLAIMS, trip_bench.TripBench, trips.tables
+    if paper == "country":
+        from explorer.papers import country
 
-        with progress("Reference") as tell:
-            pairs = compare(arguments.reference, bench, tell)
-    with progress(f"{len(chosen)} claims") as tell:
-        report = check(chosen, bench, tell)
-    _print_rows(report, arguments)
-    if pairs is not None:
-        header, rows = lines(pairs)
-        print("\n" + table(header, rows))
-        agree = sum(pair.within for pair in pairs)
-        print(
-            f"{agree} of {len(pairs)} within 3 standard errors of the difference, or 10 % of the "
-            "reference."
-        )
-    _end(report, path)
+        return country.CLAIMS, country.CountryBench, None
+    if paper == "heatmaps":
+        from explorer.papers import heatmap_bench, heatmaps
 
+        return heatmaps.CLAIMS, heatmap_bench.HeatmapBench, heatmaps.tables
+    from explorer.papers import CLAIMS, Bench
 
-def _heatmaps(arguments: argparse.Namespace) -> None:
-    """Section 6 and appendix A of heatmaps-2022; one process, in order."""
-    from explorer.papers import claims
-    from explorer.papers.heatmaps.bench import MEASURES, HeatmapBench
-    from explorer.papers.heatmaps.claims import CLAIMS, check, table_2
-    from explorer.papers.heatmaps.claims import table as figures
-    from explorer.papers.heatmaps.methods import TABLE_1, TABLE_3
-
-    for name in ("set", "jobs", "runs", "reference"):
-        if getattr(arguments, name) is not None:
-            raise InputError(f"--{name} is not for claims on heatmaps; leave it out.")
-    chosen = claims(arguments.claim, CLAIMS)
-    if arguments.list:
-        _list(chosen)
-        return
-    path, bench = _path(arguments), HeatmapBench(arguments.quick, _whole(arguments, "seeds"))
-    with progress(f"{len(chosen)} claims") as tell:
-        report = check(chosen, bench, tell)
-    _print_rows(report, arguments)
-    if not arguments.claim:
-        for title, methods in (("Table 1", TABLE_1), ("Table 3", TABLE_3)):
-            print(f"\n{title}\n{table(['map', 'method', *MEASURES], figures(bench, methods), 2)}")
-        print(f"\nTable 2\n{table(['places of a person', 'MSE'], table_2(bench))}")
-    _end(report, path)
-
-
-def _path(arguments: argparse.Namespace) -> Path | None:
-    """Where the report goes, checked before anything is run."""
-    if arguments.output is None:
-        return None
-    return output_path(arguments.output, arguments.overwrite, [arguments.reference])
+    return CLAIMS, Bench, None
 
 
 def _whole(arguments: argparse.Namespace, name: str) -> int | None:
@@ -191,24 +156,16 @@ def _whole(arguments: argparse.Namespace, name: str) -> int | None:
     return None if text is None else whole(text, f"--{name}")
 
 
-def _list(chosen: Sequence[Claim]) -> None:
-    for claim in chosen:
-        print(f"{claim.key} ({claim.paper}, {claim.where})\n{paragraph(claim.sentence, 4)}")
-
-
-def _compare(
+def _compare_trips(
     arguments: argparse.Namespace, seeds: int | None, jobs: int | None, path: Path | None
 ) -> None:
     """Errors next to those of the reference, by set, mechanism and epsilon."""
-    from explorer.papers.trips.reference import SETS, compare, lines, save, summary
+    from explorer.papers.reference import SETS, compare_trips, save, tables_of_trips
 
     keys = tuple(arguments.set or SETS)
     with progress("Reference") as tell:
-        pairs = compare(arguments.reference, keys, seeds, jobs, arguments.runs, tell)
-    header, rows = lines(pairs)
-    print(table(header, rows, left=2) + "\n")
-    header, rows = summary(pairs)
-    print(table(header, rows))
+        pairs = compare_trips(arguments.reference, keys, seeds, jobs, arguments.runs, tell)
+    print("\n\n".join(table(t.header, t.rows, t.left) for t in tables_of_trips(pairs)))
     print(
         paragraph(
             "Within: the means differ by at most 3 sqrt(se^2 + se'^2), or 3 % of the reference. Of "
@@ -220,33 +177,30 @@ def _compare(
         print(f"All pairs are in {path}.")
 
 
-def _print_rows(report: Report, arguments: argparse.Namespace) -> None:
-    for row in report.rows:
-        _print_row(row, in_detail=bool(arguments.claim))
+def _print_country(pairs: Sequence[Any]) -> None:
+    from explorer.papers.reference import table_of_country
+
+    shown = table_of_country(pairs)
+    print("\n" + table(shown.header, shown.rows))
+    agree = sum(pair.within for pair in pairs)
+    print(
+        f"{agree} of {len(pairs)} within 3 standard errors of the difference, or 10 % of the "
+        "reference."
+    )
 
 
-def _print_row(row: Row, in_detail: bool) -> None:
+def _print_rows(report: Report, in_detail: bool) -> None:
     from explorer.evaluate.results import figure
 
-    print(f"{row.key} ({row.paper}, {row.where}): {row.verdict}")
-    print(paragraph(row.sentence, 4))
-    print(paragraph(f"{row.figure}: {row.meaning}.", 4))
-    if row.aside:
-        print(paragraph(row.aside, 4))
-    if in_detail:
-        cells = [
-            [what, figure(value), figure(error, 1), _SAYS[says]]
-            for what, value, error, says in row.cells
-        ]
-        print("\n" + table(["comparison", "figure", "+-", "says"], cells) + "\n")
-
-
-def _end(report: Report, path: Path | None) -> None:
-    """Say on which data, and keep the report."""
-    print(f"\n{report.summary()}\nOn:")
-    for title in dict.fromkeys(report.maps.values()):
-        print(paragraph(title, 4))
-    print("Figures have their standard errors over the seeds; other maps may say otherwise.")
-    if path is not None:
-        report.save(path)
-        print(f"The report is in {path}.")
+    for row in report.rows:
+        print(f"{row.key} ({row.paper}, {row.where}): {row.verdict}")
+        print(paragraph(row.sentence, 4))
+        print(paragraph(f"{row.figure}: {row.meaning}.", 4))
+        if row.aside:
+            print(paragraph(row.aside, 4))
+        if in_detail:
+            cells = [
+                [what, figure(value), figure(error, 1), _SAYS[says]]
+                for what, value, error, says in row.cells
+            ]
+            print("\n" + table(["comparison", "figure", "+-", "says"], cells) + "\n")

@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from explorer.errors import InputError
+from explorer.papers import grids, htf
 from explorer.papers.bench import Bench
-from explorer.papers.claim import Claim
-from explorer.papers.report import Report, Row
+from explorer.papers.report import Claim, Report, Row
+
+#: Those on maps.
+CLAIMS: tuple[Claim, ...] = (*htf.CLAIMS, *grids.CLAIMS)
+
+
+def claims(keys: Iterable[str] | None = None, table: Iterable[Claim] = CLAIMS) -> list[Claim]:
+    """The claims of these keys, or all of a table; an InputError lists the keys there are."""
+    by_key = {claim.key: claim for claim in table}
+    if keys is None:
+        return list(by_key.values())
+    chosen = list(keys)
+    for key in chosen:
+        if key not in by_key:
+            raise InputError(f"There is no claim {key!r}: choose some of {', '.join(by_key)}.")
+    return [by_key[key] for key in dict.fromkeys(chosen)]
 
 
 def check(
@@ -19,13 +35,13 @@ def check(
     jobs: int | None = None,
     folder: str | Path | None = None,
     progress: Callable[[float], None] | None = None,
-    bench: Bench | None = None,
+    bench: Any = None,
 ) -> Report:
     """Check claims.
 
     Parameters
     ----------
-    claims : as `claims.claims` gives them
+    claims : as `claims` gives them
     quick : coarse maps and few seeds: a minute, and figures to learn from rather than to quote
     seeds : repetitions, by default 10, quick 3
     jobs : processes, by default one for each processor; quick, by default this one
@@ -38,19 +54,13 @@ def check(
     Report
     """
     bench = Bench(quick, seeds) if bench is None else bench
-    bench.plan([claim.judge for claim in claims])
-    bench.run(jobs, folder, progress)
-    rows = [Row.of(claim, claim.judge(bench)) for claim in claims]
-    return Report(tuple(rows), bench.titles(), bench.quick, bench.seeds)
-
-
-def one_by_one(
-    claims: Sequence[Claim], bench: Any, progress: Callable[[float], None] | None
-) -> tuple[Row, ...]:
-    """Rows of a report on claims whose ``bench`` computes and keeps what it is asked for."""
+    if isinstance(bench, Bench):
+        bench.plan([claim.judge for claim in claims])
+        bench.run(jobs, folder, progress)
+        progress = None
     rows = []
     for done, claim in enumerate(claims, 1):
         rows.append(Row.of(claim, claim.judge(bench)))
         if progress is not None:
             progress(done / len(claims))
-    return tuple(rows)
+    return Report(tuple(rows), bench.titles(), bench.quick, bench.seeds)

@@ -1,4 +1,4 @@
-"""What grids-2013 claims of UG and AG, computed; see `claims` for the sentences.
+"""What grids-2013 claims of UG and AG.
 
 The error is its mean relative error with a smallest denominator of 0.001 N, over 200 queries of
 each of its six sizes, at its epsilons 0.1 and 1.
@@ -15,6 +15,7 @@ from explorer.evaluate.workloads import AG_SIZES
 from explorer.mechanisms import AG, UG, Hierarchy, KDHybrid, Mosaic, Privlet, PrivTree
 from explorer.mechanisms.base import Mechanism
 from explorer.papers.bench import Bench
+from explorer.papers.report import Claim, claims_of
 from explorer.papers.verdicts import (
     Comparison,
     Floats,
@@ -32,6 +33,8 @@ METRIC = "mreRho"
 SIZES = (8, 16, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
 FIRST_SIZES = (8, 12, 16, 24, 32, 48, 64, 96, 128)
 QUITE_SMALL = 0.25  # our reading of "the benefit is quite small" and "about the same"
+CLAIMS: list[Claim] = []
+_claim = claims_of("grids-2013", CLAIMS)
 
 
 def _places(bench: Bench) -> Iterator[tuple[str, float, str]]:
@@ -69,8 +72,9 @@ def _best_hybrid(bench: Bench, data: str, epsilon: float, metric: str = METRIC) 
     return lowest([_errors(bench, data, hybrid, metric) for hybrid in _hybrids(epsilon)])
 
 
+@_claim("guideline-1", "IV-A, V-B, Table II")
 def guideline_1(bench: Bench) -> Outcome:
-    """UG of the suggested size against every size."""
+    """UG's size by Guideline 1 is about the best there is."""
     cells = []
     for data, epsilon, what in _places(bench):
         errors = _uniform(bench, data, epsilon)
@@ -84,8 +88,9 @@ def guideline_1(bench: Bench) -> Outcome:
     )
 
 
+@_claim("guideline-1-kd", "V-D, Fig. 5")
 def uniform_like_hybrid(bench: Bench) -> Outcome:
-    """UG of the suggested size against KD-hybrid."""
+    """UG of the suggested size is about as accurate as KD-hybrid."""
     cells = [
         between(
             what,
@@ -99,8 +104,9 @@ def uniform_like_hybrid(bench: Bench) -> Outcome:
     return Outcome("error of UG over that of KD-hybrid", tuple(cells), sense=0)
 
 
+@_claim("middle-sizes", "V-B, Fig. 2")
 def middle_sizes(bench: Bench) -> Outcome:
-    """Errors of UG and AG along the size of the queries, upside down."""
+    """Relative errors are largest for queries of middle size."""
     cells = []
     for data, epsilon, what in _places(bench):
         for mechanism in (UG(epsilon=epsilon), AG(epsilon=epsilon)):
@@ -111,8 +117,9 @@ def middle_sizes(bench: Bench) -> Outcome:
     return Outcome(meaning, tuple(cells), sense=1)
 
 
+@_claim("hierarchies", "V-B, Fig. 3")
 def hierarchies_help_little(bench: Bench) -> Outcome:
-    """Hierarchies of the paper above a grid near 360 against that grid alone."""
+    """Coarser grids above a uniform grid improve it, but little."""
     cells = []
     for data, epsilon, what in _places(bench):
         # 360 has many divisors; so has 240, which fits the smaller maps.
@@ -149,14 +156,16 @@ def _privlet(bench: Bench, sides: Sequence[int]) -> Iterator[tuple[str, Floats, 
             yield f"{what}: {side} x {side}", ours, theirs
 
 
+@_claim("privlet-fine", "V-B, Fig. 3")
 def privlet_on_fine_grids(bench: Bench) -> Outcome:
-    """Privlet against UG on grids of 256 and 512."""
+    """Privlet on a fine grid (360 x 360 in the paper) is clearly better than UG on it."""
     cells = [smaller(*comparison) for comparison in _privlet(bench, (256, 512))]
     return Outcome("error of Privlet over that of UG on the same grid", tuple(cells))
 
 
+@_claim("privlet-coarse", "V-B")
 def privlet_on_coarse_grids(bench: Bench) -> Outcome:
-    """UG against Privlet on grids of 64 and 128."""
+    """Privlet on a grid of 128 x 128 or less tends to be worse than UG on it."""
     cells = [smaller(what, ug, wave) for what, wave, ug in _privlet(bench, (64, 128))]
     return Outcome("error of UG over that of Privlet on the same grid", tuple(cells))
 
@@ -167,8 +176,9 @@ def _adaptive(bench: Bench, data: str, epsilon: float) -> dict[int, Floats]:
     }
 
 
+@_claim("guideline-2", "V-C, Fig. 4, Table II")
 def guideline_2(bench: Bench) -> Outcome:
-    """AG of the suggested size against every size."""
+    """AG's suggested first grid is at or close to the best."""
     cells = []
     for data, epsilon, what in _places(bench):
         errors = _adaptive(bench, data, epsilon)
@@ -183,8 +193,9 @@ def guideline_2(bench: Bench) -> Outcome:
     )
 
 
+@_claim("first-grid", "V-C, Fig. 4")
 def adaptive_is_less_sensitive(bench: Bench) -> Outcome:
-    """Worst over best size, within a factor of four around the suggested one."""
+    """AG depends less on its first grid than UG on its grid."""
     cells = []
     for data, epsilon, what in _places(bench):
         spreads = []
@@ -208,8 +219,9 @@ def _with(bench: Bench, data: str, epsilon: float, **settings: float) -> Floats:
     return _errors(bench, data, AG(epsilon=epsilon, **settings))
 
 
+@_claim("alpha", "IV-B, V-C, Fig. 4")
 def alpha_is_flat(bench: Bench) -> Outcome:
-    """AG with alpha from 0.2 to 0.6."""
+    """Alpha from 0.2 to 0.6 is almost the same."""
     cells = _flat(bench, "alpha", (0.2, 0.3, 0.4, 0.5, 0.6))
     return Outcome("worst over best error for alpha from 0.2 to 0.6", cells, sense=0)
 
@@ -223,8 +235,9 @@ def _flat(bench: Bench, name: str, values: Sequence[float]) -> tuple[Comparison,
     return tuple(cells)
 
 
+@_claim("alpha-75", "V-C, Fig. 4")
 def large_alpha_hurts(bench: Bench) -> Outcome:
-    """AG with alpha 0.5 against 0.75."""
+    """Alpha of 0.75 is worse than 0.5."""
     cells = [
         smaller(what, *(_with(bench, data, eps, alpha=a) for a in (0.5, 0.75)))
         for data, eps, what in _places(bench)
@@ -232,14 +245,16 @@ def large_alpha_hurts(bench: Bench) -> Outcome:
     return Outcome("error with alpha 0.5 over that with 0.75", tuple(cells))
 
 
+@_claim("c2", "V-C")
 def c2_is_flat(bench: Bench) -> Outcome:
-    """AG with c2 from 3 to 7."""
+    """c2 from 3 to 7 is almost the same."""
     cells = _flat(bench, "c2", (3, 4, 5, 6, 7))
     return Outcome("worst over best error for c2 from 3 to 7", cells, sense=0)
 
 
+@_claim("c2-large", "V-C, Fig. 4")
 def large_c2_hurts(bench: Bench) -> Outcome:
-    """AG with c2 5 against 10 and 15."""
+    """c2 of 5 is significantly better than 10 and 15."""
     cells = [
         smaller(f"{what}: 5 against {c}", *(_with(bench, data, eps, c2=c2) for c2 in (5, c)))
         for data, eps, what in _places(bench)
@@ -248,13 +263,17 @@ def large_c2_hurts(bench: Bench) -> Outcome:
     return Outcome("error with c2 = 5 over that with 10 or 15", tuple(cells))
 
 
+@_claim("ag-relative", "V-D, Fig. 5")
 def adaptive_wins(bench: Bench) -> Outcome:
-    """AG against UG of the best size, Privlet and KD-hybrid, by relative error."""
+    """AG of the suggested size is more accurate than UG, Privlet and KD-hybrid, by relative
+    error.
+    """
     return _wins(bench, METRIC)
 
 
+@_claim("ag-absolute", "V-D, Fig. 6")
 def adaptive_wins_absolutely(bench: Bench) -> Outcome:
-    """AG against UG of the best size, Privlet and KD-hybrid, by absolute error."""
+    """The same by absolute error."""
     return _wins(bench, "mae")
 
 

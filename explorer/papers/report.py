@@ -1,17 +1,16 @@
-"""The report: every checked claim with its figure and verdict, to show, save and read again."""
+"""Claims, and the report: each with its figure and verdict, to show, save and read again."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from explorer.errors import InputError
 from explorer.evaluate.results import figure
 from explorer.grid.whole_file import write_whole
-from explorer.papers.claim import Claim
 from explorer.papers.verdicts import Outcome
 from explorer.version import __version__
 
@@ -19,6 +18,55 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _DIGITS = 6  # of figures in the file; standard errors are far above that
+Judge = Callable[[Any], Outcome]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim of a paper, and what computes our figure for it.
+
+    Attributes
+    ----------
+    key : short name
+    paper : such as "htf-2022"
+    where : section, figure or table
+    sentence : what it says, in our words
+    judge : computes our figure with a bench of the paper
+    """
+
+    key: str
+    paper: str
+    where: str
+    sentence: str
+    judge: Judge
+
+
+class Table(NamedTuple):
+    """A table or figure of a paper in form: texts, the first ``left`` columns to the left."""
+
+    title: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    left: int = 1
+
+
+def claims_of(paper: str, table: list[Claim]) -> Callable[[str, str], Callable[[Judge], Judge]]:
+    """A decorator of judges, whose docstring is what a paper claims; it adds them to a table."""
+
+    def claim(key: str, where: str) -> Callable[[Judge], Judge]:
+        def add(judge: Judge) -> Judge:
+            sentence = " ".join((judge.__doc__ or "").split())
+            table.append(Claim(key, paper, where, sentence, judge))
+            return judge
+
+        return add
+
+    return claim
+
+
+def with_error(value: float, error: float) -> str:
+    """A figure and its standard error for people."""
+    return f"{figure(value)} ± {figure(error, 1)}"
 
 
 @dataclass(frozen=True)
@@ -68,7 +116,7 @@ class Row:
             return "no data here"
         spoken = [sum(cell[3] == says for cell in self.cells) for says in (1, -1, 0)]
         counts = f"{spoken[0]} for, {spoken[1]} against, {spoken[2]} open"
-        return f"{figure(self.value)} ± {figure(self.error, 1)} ({counts})"
+        return f"{with_error(self.value, self.error)} ({counts})"
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from explorer.evaluate.workloads import TRIP_NAMES, trip_workload
-from explorer.papers.trips.data import TripSets
+from explorer.papers.trip_bench import TripSets
 
 SHAPES = {
     "sf:o,d:64": (64,) * 4, "sf:o,s2,d:64": (64,) * 6, "sf:o:1024": (1024,) * 2,

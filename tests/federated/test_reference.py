@@ -16,9 +16,15 @@ import numpy as np
 import pytest
 
 from explorer.cities.catalogue import cities
-from explorer.papers.heatmaps.bench import INTEGERS, HeatmapBench
-from explorer.papers.heatmaps.maps import Map
-from explorer.papers.heatmaps.methods import MENDED, METHODS, ONCE, PRINTED
+from explorer.papers.heatmap_bench import (
+    INTEGERS,
+    MENDED,
+    METHODS,
+    ONCE,
+    PRINTED,
+    HeatmapBench,
+    Map,
+)
 
 THEIRS = 5
 """Runs behind a figure of the reference."""

@@ -8,10 +8,10 @@ import pytest
 
 from explorer import InputError
 from explorer.cli import main
-from explorer.papers.country import claims as paper
-from explorer.papers.country.claims import CLAIMS, CountryBench, check, made_up
-from explorer.papers.country.reference import compare
-from explorer.papers.report import Report
+from explorer.papers import Report, check
+from explorer.papers import country as paper
+from explorer.papers.country import CLAIMS, CountryBench, made_up
+from explorer.papers.reference import compare_country
 from tests.refusals import refuses
 
 SEEDS = 2
@@ -30,7 +30,7 @@ def bench(land):
 def test_budgets_are_judged_by_their_variances(bench):
     """The expected ratio: variance 2 / e^2 of every area that is counted, only children once."""
     claim = next(each for each in CLAIMS if each.key == "country-budgets")
-    row = check([claim], bench).rows[0]
+    row = check([claim], bench=bench).rows[0]
     areas = bench.land.counts.areas
     numbers = np.bincount(areas.level)
     # Regular but for only children, so a tenth beside the spread of 16 sums of squares.
@@ -51,7 +51,7 @@ def test_every_claim_has_a_verdict(bench, tmp_path):
     # Benchmarks and HTF in hundreds of areas take long: see the slow test.
     chosen = ("country-budgets", "country-cities-mosaic", "country-threshold")
     quick = [each for each in CLAIMS if each.key in chosen]
-    report = check(quick, bench, told.append)
+    report = check(quick, bench=bench, progress=told.append)
     assert told[-1] == 1.0
     assert [row.key for row in report.rows] == [each.key for each in quick]
     for row in report.rows:
@@ -70,7 +70,7 @@ def test_named_areas_are_better_in_a_hierarchy_of_them(bench):
 
 @pytest.mark.slow
 def test_all_claims(bench):
-    assert len(check(CLAIMS, bench).rows) == len(CLAIMS)
+    assert len(check(CLAIMS, bench=bench).rows) == len(CLAIMS)
 
 
 def test_a_reference_is_compared(land, tmp_path):
@@ -88,13 +88,13 @@ def test_a_reference_is_compared(land, tmp_path):
     static = {"1.0|uniform|raw": {"mre": [[0, 0], [0, 0], [0, 0], [9.0, 0.0]]}}
     for name, rows in (("static_budgets", static), ("release_gb", []), ("fig9", cities)):
         (tmp_path / f"{name}.json").write_text(json.dumps({"rows": rows}))
-    pairs = compare(tmp_path, bench)
+    pairs = compare_country(tmp_path, bench)
     assert [pair.within for pair in pairs][:2] == [False, True]
     assert len(pairs) == 4
     (tmp_path / "fig9.json").write_text("[]")
-    refuses(r"fig9\.json", compare, tmp_path, bench)
+    refuses(r"fig9\.json", compare_country, tmp_path, bench)
     with pytest.raises(InputError, match="Great Britain"):
-        compare(tmp_path, CountryBench(quick=True, seeds=SEEDS, land=land))
+        compare_country(tmp_path, CountryBench(quick=True, seeds=SEEDS, land=land))
 
 
 def test_the_command(land, monkeypatch, capsys, tmp_path):

@@ -6,20 +6,20 @@ import numpy as np
 import pytest
 
 from explorer.cli import main
-from explorer.papers.heatmaps.bench import (
-    SEVERAL,
-    HeatmapBench,
-    communication,
-    measures,
-)
-from explorer.papers.heatmaps.claims import CLAIMS, check, side, table, table_2
-from explorer.papers.heatmaps.maps import Map, smoothed
-from explorer.papers.heatmaps.methods import (
+from explorer.papers import check
+from explorer.papers.heatmap_bench import (
     FLAT,
     SAMPLING,
+    SEVERAL,
     TABLE_1,
     TABLE_3,
+    HeatmapBench,
+    Map,
+    communication,
+    measures,
+    smoothed,
 )
+from explorer.papers.heatmaps import CLAIMS, side, tables
 from explorer.papers.verdicts import Comparison
 from explorer.releases.rounds import Row
 from tests.federated.town import town
@@ -42,9 +42,8 @@ def test_measures_by_hand() -> None:
 
 
 def test_every_method_of_the_tables_runs(bench: HeatmapBench) -> None:
-    rows = table(bench, {**TABLE_1, **TABLE_3})
-    assert len(rows) == 2 * len({**TABLE_1, **TABLE_3})
-    assert len(table_2(bench)) == len(SEVERAL)
+    lengths = [len(table.rows) for table in tables(bench)]
+    assert lengths == [2 * len(TABLE_1), 2 * len(TABLE_3), len(SEVERAL)]
     assert set(bench.sent(0, FLAT)) == {64 * 64}
     assert set(bench.sent(0, SAMPLING)) == {2.0}
     # Without noise nothing is worse than with it at the same cells.
@@ -73,7 +72,7 @@ def test_a_limit_is_passed_for_sure_or_open() -> None:
 
 
 def test_every_claim_has_a_verdict(bench: HeatmapBench) -> None:
-    report = check(CLAIMS, bench)
+    report = check(CLAIMS, bench=bench)
     assert len({row.key for row in report.rows}) == len(CLAIMS)
     # 4,096 cells are few enough for 20,000 people to be asked about at once.
     assert report.row("heatmaps-flat").verdict == "does not hold"

@@ -16,10 +16,9 @@ from explorer.evaluate.large_grids import grid_answers, parts_of
 from explorer.evaluate.tasks import Task
 from explorer.evaluate.workloads import TRIP_NAMES, trip_workload
 from explorer.mechanisms import EUG, MKM, DAFEntropy, Identity
-from explorer.papers import Report
-from explorer.papers.trips import CLAIMS, TripBench, ask, reference
-from explorer.papers.trips.bench import runs_on
-from explorer.papers.trips.data import AskedTrips
+from explorer.papers import Report, reference
+from explorer.papers.trip_bench import AskedTrips, TripBench, runs_on
+from explorer.papers.trips import CLAIMS, tables
 from explorer.trips.matrix import TripMatrix
 from tests.commands.refusals import refusal
 
@@ -109,7 +108,7 @@ class Pretending(TripBench):
 
 @pytest.mark.usefixtures("no_data")
 def test_what_is_asked_does_not_depend_on_the_answers() -> None:
-    for judge in (*(claim.judge for claim in CLAIMS), ask):
+    for judge in (*(claim.judge for claim in CLAIMS), tables):
         benches = [Pretending(seed) for seed in (1, 2)]
         for bench in benches:
             judge(bench)
@@ -152,14 +151,14 @@ def test_errors_are_those_of_the_reference(
     path = reference_data("trips/bench_real.json")
     few = {name: reference.MADE[name] for name in ("eug", "ebp", "daf-entropy", "gravity")}
     monkeypatch.setattr(reference, "MADE", few)
-    pairs = reference.compare(path, ["nyc:o,d:64"], seeds=5, jobs=1)
+    pairs = reference.compare_trips(path, ["nyc:o,d:64"], seeds=5, jobs=1)
     assert len(pairs) == 4 * 4 * 4 * 3
     # A difference of three standard errors of five draws each comes by chance in one of a hundred.
     assert sum(each.no_worse for each in pairs) >= 0.95 * len(pairs)
     # The reference's Gravity had the Mosaic of its day inside, whose errors were larger.
-    others = [each for each in pairs if each.mechanism != "gravity"]
+    others = [each for each in pairs if each.what["mechanism"] != "gravity"]
     assert sum(each.within for each in others) >= 0.95 * len(others)
     reference.save(pairs, tmp_path / "pairs.json")
     assert len(json.loads((tmp_path / "pairs.json").read_text())) == len(pairs)
     with pytest.raises(InputError, match="The reference has no sf:o,d:7"):
-        reference.compare(path, ["sf:o,d:7"])
+        reference.compare_trips(path, ["sf:o,d:7"])

@@ -1,34 +1,226 @@
-"""The methods of heatmaps-2022 and ours on the maps at hand, seed by seed.
+"""The bench of federated heatmaps: maps, ways to ask people, and their errors seed by seed.
 
-Every method runs over the same people, shards and noise distribution, with the same seeds.
-Measures are of the map made whole: negative cells are 0 and all add up to 1. What a person sends
-is counted in integers, as the paper does, and in bytes.
+San Francisco and New York where their files are found, Port Amber always; smooth maps are made from
+the last of them, which is what the paper's images of luminosity are like: blurred, square root, cut
+off. Every method of heatmaps-2022 and ours runs over the same people, shards and noise
+distribution, with the same seeds. Measures are of the map made whole: negative cells are 0 and all
+add up to 1. What a person sends is counted in integers, as the paper does, and in bytes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.cities.catalogue import cities
 from explorer.evaluate import metrics
-from explorer.federated import calibration, rounds
+from explorer.federated import baselines, calibration, rounds
+from explorer.federated.adaptive_grid import adaptive_grid
 from explorer.federated.asking import Asking, Protocol
+from explorer.federated.people import People
 from explorer.federated.session import Session
-from explorer.papers.heatmaps.maps import Map, found, visitors
-from explorer.papers.heatmaps.methods import METHODS, ONCE, SAMPLING, Plan, asked_once
-from explorer.papers.verdicts import repetitions
-from explorer.releases.joint import together
-from explorer.releases.quarters import KeyTree
-from explorer.releases.rounds import Row
+from explorer.grid.grid import Grid
+from explorer.papers.verdicts import Floats, repetitions
+from explorer.points.matrix import FrequencyMatrix
+from explorer.releases.inference import Estimate
+from explorer.releases.joint import alone, mean_costs, together
+from explorer.releases.quarters import KeyTree, interleave
+from explorer.releases.rounds import Heard, Row
 from explorer.releases.tree import Tree
 from explorer.releases.units import to_units
 
-Floats = NDArray[np.float64]
+#: In the order in which they are shown; those that are there, and the made-up one when quick.
+CITIES = {"new-york": "New York", "madeup": "Port Amber", "san-francisco": "San Francisco"}
+BLURS = (2.0, 6.0)
+"""Cells by which smooth maps are blurred."""
+
+
+@dataclass(frozen=True, eq=False)
+class Map:
+    """A map with its people.
+
+    Attributes
+    ----------
+    title : for people
+    smooth : whether it is like the paper's images
+    people : one for each record
+    truth : (rows, cols), adds up to 1
+    """
+
+    title: str
+    smooth: bool
+    people: People
+    truth: Floats
+
+    @classmethod
+    def of(cls, title: str, counts: NDArray[np.int64], smooth: bool = False) -> Map:
+        """The map of a matrix of counts."""
+        people = People.of_matrix(FrequencyMatrix(counts, Grid.cells(counts.shape)))
+        return cls(title, smooth, people, counts / counts.sum())
+
+    def coarse(self, cells: int) -> Map:
+        """The same people on cells as large as `cells` x `cells` of these."""
+        rows, cols = (side // cells for side in self.truth.shape)
+        whole = np.rint(self.truth * len(self.people)).astype(np.int64)
+        blocks = whole.reshape(rows, cells, cols, cells).sum(axis=(1, 3))
+        return Map.of(f"{self.title}, {rows} x {cols} cells", blocks, self.smooth)
+
+
+def maps_at_hand(quick: bool) -> Iterator[Map]:
+    """The maps at hand, cities first."""
+    side = 256 if quick else 1024
+    here = cities()
+    keys = [key for key in CITIES if key == "madeup" or (key in here and here[key].file)]
+    if quick:
+        keys = ["madeup"]
+    matrix: NDArray[np.int64] | None = None
+    for key in keys:
+        counts = here[key].load((side, side))[1].counts
+        yield Map.of(f"{CITIES[key]}, {counts.sum():,} records", counts)
+        matrix = counts
+    assert matrix is not None
+    for blur in BLURS:
+        title = f"the last of them, blurred by {blur:g} cells"
+        yield Map.of(title, smoothed(matrix, blur), True)
+
+
+def smoothed(counts: NDArray[np.int64], cells: float = 6.0) -> NDArray[np.int64]:
+    """Counts blurred by a Gaussian of some cells, their square root scaled to 255, cut off."""
+    from scipy.ndimage import gaussian_filter
+
+    root = np.sqrt(gaussian_filter(counts.astype(np.float64), cells))
+    scale = 255 / max(float(np.quantile(root, 0.999)), 1e-9)
+    return np.rint(np.minimum(root * min(scale, 4.0), 255)).astype(np.int64)
+
+
+def visitors(city: Map, quick: bool, places: int) -> tuple[People, Floats]:
+    """Made-up users of a city with a home and other places; the mean of their visits.
+
+    `places` is S; 0 keeps the most visited place of each.
+    """
+    random = np.random.default_rng(5)
+    number = 10_000 if quick else 50_000
+    n_places = random.integers(1, 9, number)
+    offsets = np.concatenate([[0], np.cumsum(n_places)])
+    cells = random.choice(city.people.cells, offsets[-1])
+    visits = 1 + random.geometric(0.3, offsets[-1])
+    visits[offsets[:-1]] += random.geometric(0.1, number)
+    total = np.add.reduceat(visits, offsets[:-1])
+    weight = visits / np.repeat(total, n_places)
+    grid, depth = city.people.grid, city.people.depth
+    truth = KeyTree.even(depth, depth).spread(np.bincount(cells, weight, 4**depth) / number)
+    rows, cols = np.indices(grid.shape)
+    truth = truth[interleave(cols, rows)]
+    if places == 0:
+        best = np.array([a + int(np.argmax(visits[a:b])) for a, b in pairwise(offsets)])
+        return People(cells[best], grid), truth
+    return People(cells, grid, offsets=offsets, visits=visits, places=places), truth
+
+
+Made = tuple[Estimate | list[Estimate], Sequence[Any]]
+"""A map, or maps of which the truth may choose, and the rounds."""
+Plan = Callable[[Session, int], Made]
+
+SAMPLING, FLAT, ONCE = "sampling only", "flat, finest level", "each person once"
+"""Methods whose costs or levels are their own matter."""
+HIERARCHICAL, ORACLE = "hierarchical", "hierarchical, level by the truth"
+PRINTED, MENDED = "Algorithm 2, c .1", "Algorithm 2, mended"
+
+
+def of_plan(
+    plan: Callable[..., Iterator[Heard]],
+    start: int = 3,
+    once: bool = False,
+    joined: bool = True,
+    **settings: Any,
+) -> Plan:
+    """A plan of `rounds` from a level on, with its inference."""
+
+    def run(session: Session, population: int) -> Made:
+        responses = list(plan(session, KeyTree.even(session.depth, start), **settings))
+        if not joined:
+            return alone(responses[-1], session.shape, population, [], "last"), responses
+        paid = [response.units for response in responses]
+        if once:
+            paid = mean_costs(session.units, [response.people for response in responses])
+        return together(responses, session.shape, population, paid), responses
+
+    return run
+
+
+def algorithm_2(c: float, **settings: Any) -> Plan:
+    """Algorithm 2 as printed, its last round alone."""
+    return of_plan(rounds.paper, 1, joined=False, c=c, **settings)
+
+
+def _every_level(session: Session, population: int) -> Made:
+    """What "hierarchical" asks, and the map of each of its levels: which is best the truth says."""
+    by_level, rows = baselines.levels(session, [1.0] * session.depth)
+    return [baselines.published(session, population, level, rows) for level in by_level], rows
+
+
+def _silent(session: Session, population: int) -> Made:
+    """Table 3's first row: a tree divided above T = 10 by sums without noise."""
+    tree = KeyTree.even(session.depth, 1)
+    responses = [session.look(tree)]
+    for _ in range(session.depth - 1):
+        finer, _after = rounds.divided(
+            responses[-1],
+            (responses[-1].sums > 10).astype(np.int64),
+            np.zeros(responses[-1].cells, bool),
+        )
+        responses.append(session.look(finer))
+    return alone(responses[-1], session.shape, population, [], "last"), responses
+
+
+TABLE_1: Mapping[str, Plan] = {
+    SAMPLING: baselines.sampling,
+    FLAT: baselines.flat,
+    HIERARCHICAL: baselines.hierarchical,
+    ORACLE: _every_level,
+    "count-min": baselines.count_min,
+    "spatial decomposition": baselines.decomposition,
+    "adaptive grid, epsilon / sqrt K": lambda s, n: adaptive_grid(s, n, by_shards=True),
+    "adaptive grid, epsilon": adaptive_grid,
+    PRINTED: algorithm_2(0.1),
+    "Algorithm 2, c .3": algorithm_2(0.3),
+    "Algorithm 2, c 1": algorithm_2(1.0),
+    MENDED: of_plan(rounds.mended),
+    ONCE: of_plan(rounds.once, once=True),
+}
+"""Methods of Table 1, and ours."""
+TABLE_3: Mapping[str, Plan] = {
+    "no noise, T 10": _silent,
+    "fixed epsilon, T 10": algorithm_2(0.1, rounds=10, threshold=10.0),
+    "scheduled, T 10": algorithm_2(0.1, threshold=10.0),
+    "scheduled, T adaptive": algorithm_2(0.1),
+    "scheduled c .3, both sigmas": algorithm_2(0.3, both=True),
+    "c .5, b 3, both, closed": of_plan(
+        rounds.paper, joined=False, c=0.5, b=3.0, both=True, collapse=0.0, closed=True,
+        growth=rounds.GROWTH,
+    ),
+    MENDED: of_plan(rounds.mended),
+    ONCE: of_plan(rounds.once, once=True),
+}  # fmt: skip
+"""Variants of Table 3, and what corrects them one by one."""
+OTHER_C: Mapping[str, Plan] = {
+    f"{MENDED}, c .5": of_plan(rounds.mended, c=0.5),
+    f"{ONCE}, c .5": of_plan(rounds.once, once=True, c=0.5),
+}
+"""Ours at the c of the prototype, next to the target."""
+METHODS: Mapping[str, Plan] = {**TABLE_3, **TABLE_1, **OTHER_C}
+
+
+def asked_once(method: str) -> bool:
+    """Whether people are spent in place of epsilon: no one sends more than one vector."""
+    return method == FLAT or method.startswith(ONCE)
+
 
 SEEDS, QUICK_SEEDS = 5, 3
 SHARD = 10_000
@@ -92,10 +284,14 @@ class HeatmapBench:
         self.map = cache(self._map)
         self.several = cache(self._several)
 
+    def titles(self) -> dict[str, str]:
+        """What the maps were."""
+        return {str(at): bench_map.title for at, bench_map in enumerate(self.maps)}
+
     @cached_property
     def maps(self) -> tuple[Map, ...]:
         """Cities that are here, and smooth maps."""
-        return tuple(found(self.quick))
+        return tuple(maps_at_hand(self.quick))
 
     @property
     def rough(self) -> tuple[int, ...]:

@@ -1,32 +1,35 @@
-"""What heatmaps-2022 claims in its section 6 and appendix A, checked on the maps at hand.
+"""What the paper on federated heatmaps claims in its section 6 and appendix A.
 
-Tables 1, 2 and 3 in form, and a verdict on every claim; see `bench` for maps and methods.
+Tables 1, 2 and 3 in form, and the claims; see `heatmap_bench` for maps and methods.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from explorer.evaluate.ranking import critical_value, standard_error
-from explorer.grid.grid import Progress
-from explorer.papers.check import one_by_one
-from explorer.papers.claim import Claim
-from explorer.papers.heatmaps.bench import BYTES, INTEGERS, MEASURES, SEVERAL, HeatmapBench
-from explorer.papers.heatmaps.methods import (
+from explorer.papers.heatmap_bench import (
+    BYTES,
     FLAT,
     HIERARCHICAL,
+    INTEGERS,
+    MEASURES,
     MENDED,
     ONCE,
     ORACLE,
     PRINTED,
     SAMPLING,
+    SEVERAL,
+    TABLE_1,
+    TABLE_3,
+    HeatmapBench,
     Plan,
 )
-from explorer.papers.report import Report
-from explorer.papers.verdicts import Comparison, Outcome, below, ratio, smaller
+from explorer.papers.report import Claim, Table
+from explorer.papers.verdicts import Comparison, Floats, Outcome, below, ratio, smaller
 
 FAILING = 0.2
 """Of the people, in the claim on dropouts."""
@@ -37,27 +40,34 @@ CITIES_AT_MOST, SMOOTH_AT_MOST = 0.33, 1.15
 """What ours may have of the error of Algorithm 2, over all settings together."""
 
 
-def table(bench: HeatmapBench, methods: Mapping[str, Plan]) -> list[list[str]]:
-    """Rows of a table: map, method, and every measure with its standard error."""
+def tables(bench: HeatmapBench) -> list[Table]:
+    """Tables 1 and 3, every measure with its standard error, and Table 2."""
+    header = ["map", "method", *MEASURES]
+    both = [
+        Table(title, header, _rows(bench, methods), left=2)
+        for title, methods in (("Table 1", TABLE_1), ("Table 3", TABLE_3))
+    ]
+    # With systematic rounding.
+    rows = [
+        ["most visited place" if s == 0 else f"S = {s}", _with_error(bench.several(s))]
+        for s in SEVERAL
+    ]
+    return [*both, Table("Table 2", ["places of a person", "MSE"], rows)]
+
+
+def _rows(bench: HeatmapBench, methods: Mapping[str, Plan]) -> list[list[str]]:
     rows = []
     for at, bench_map in enumerate(bench.maps):
         for method in methods:
             ran = bench.run(at, method)
-            figures = [
-                f"{ran[:, k].mean():.3g} ± {standard_error(ran[:, k]):.1g}" for k in range(INTEGERS)
-            ]
+            figures = [_with_error(ran[:, k]) for k in range(INTEGERS)]
             sent = [f"{mean:,.0f}" for mean in ran[:, INTEGERS:].mean(axis=0)]
             rows.append([bench_map.title, method, *figures, *sent])
     return rows
 
 
-def table_2(bench: HeatmapBench) -> list[list[str]]:
-    """Rows of Table 2 with systematic rounding: S, MSE."""
-    return [
-        ["most visited place" if s == 0 else f"S = {s}",
-         f"{bench.several(s).mean():.3g} ± {standard_error(bench.several(s)):.1g}"]
-        for s in SEVERAL
-    ]  # fmt: skip
+def _with_error(sample: Floats) -> str:
+    return f"{sample.mean():.3g} ± {standard_error(sample):.1g}"
 
 
 def _against(ours: str, theirs: str, where: str = "all", limit: float | None = None) -> Any:
@@ -259,10 +269,3 @@ CLAIMS = (
     _claim("once-smooth", "ours", "On smooth maps they have 1.15 of that error at most.",
            _target(ONCE, True, SMOOTH_AT_MOST)),
 )  # fmt: skip
-
-
-def check(claims: Sequence[Claim], bench: HeatmapBench, progress: Progress | None = None) -> Report:
-    """Check claims, one after the other; see `papers.country.claims.check`."""
-    rows = one_by_one(claims, bench, progress)
-    maps = {str(at): bench_map.title for at, bench_map in enumerate(bench.maps)}
-    return Report(rows, maps, bench.quick, bench.seeds)

@@ -6,13 +6,10 @@ that are compared share their seeds. Errata a to e are named where they matter.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from explorer.cities import nation, nation_plan
 from explorer.cities.countries import GREAT_BRITAIN, MADE_UP, countries
@@ -21,18 +18,14 @@ from explorer.country.budgets import of_eq_38
 from explorer.country.mechanism import NO_MAPS, Country
 from explorer.evaluate.metrics import SMOOTHING, mre
 from explorer.evaluate.workloads import workload
-from explorer.grid.grid import Grid, Progress
+from explorer.grid.grid import Grid
 from explorer.mechanisms import HTF, Mosaic
-from explorer.papers.check import one_by_one
-from explorer.papers.claim import Claim
-from explorer.papers.report import Report
-from explorer.papers.verdicts import Comparison, Outcome, ratio, repetitions, smaller
+from explorer.papers.report import Claim, claims_of
+from explorer.papers.verdicts import Comparison, Floats, Outcome, ratio, repetitions, smaller
 from explorer.points.area_counts import AreaCounts
 from explorer.points.matrix import FrequencyMatrix
 from explorer.points.points import Points
 from explorer.points.truth import exact
-
-Floats = NDArray[np.float64]
 
 SEEDS, QUICK_SEEDS = 5, 3
 #: Draws a seed of counts alone, which cost little and spread much.
@@ -58,6 +51,8 @@ SHARES = {
 }
 #: The threshold 10,000 of section 7.6 for as many records as Great Britain has.
 THRESHOLD = 10_000 / 139_776
+CLAIMS: list[Claim] = []
+_claim = claims_of("htf-2022", CLAIMS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +98,10 @@ class CountryBench:
         self.squares_of = cache(self._squares_of)
         self.city = cache(self._city)
         self._benchmark = cache(lambda number: benchmark(self.land.counts, number))
+
+    def titles(self) -> dict[str, str]:
+        """What the country was."""
+        return {"country": self.land.title}
 
     @cached_property
     def land(self) -> Land:
@@ -206,8 +205,11 @@ def made_up(rows: int, cell: float) -> Land:
     return Land(title, areas.count(points, cell), points, towns)
 
 
+@_claim("country-budgets", "section 6, Eq. 33-38")
 def budgets_of_levels(bench: CountryBench) -> Outcome:
-    """Eq. 38 against uniform and geometric shares."""
+    """Sharing the budget among levels by the cube roots of their numbers of areas makes the squared
+    error of all counts smaller than equal or geometric shares.
+    """
     cells, asides = [], []
     for epsilon in bench.epsilons:
         printed = bench.counts_alone(epsilon, "Eq. 38", "drawn")
@@ -224,50 +226,73 @@ def budgets_of_levels(bench: CountryBench) -> Outcome:
     )
 
 
-def figure_9(inside: str) -> Callable[[CountryBench], Outcome]:
+@_claim("country-cities", "section 7.6, Fig. 9")
+def cities_with_htf(bench: CountryBench) -> Outcome:
+    """In cities the hierarchical release with HTF answers rectangles better than benchmarks 1 and
+    2.
+    """
+    return _cities(bench, "htf")
+
+
+@_claim("country-cities-mosaic", "section 7.6, Fig. 9, other mechanism")
+def cities_with_mosaic(bench: CountryBench) -> Outcome:
+    """The same order with Mosaic inside."""
+    return _cities(bench, "mosaic")
+
+
+def _cities(bench: CountryBench, inside: str) -> Outcome:
     """Rectangles in cities: the mechanism at the share that each structure leaves it."""
-
-    def judge(bench: CountryBench) -> Outcome:
-        cells = [
-            smaller(
-                f"{city}, total {total:g}, benchmark {number}",
-                bench.squares_of(city, inside, HIERARCHY * total),
-                bench.squares_of(city, inside, share * total),
-            )
-            for city in bench.cities
-            for total in bench.totals
-            for number, share in SHARES.items()
-        ]
-        return Outcome(
-            "error of rectangles in cities, hierarchical over benchmark",
-            tuple(cells),
-            "It compares one mechanism at .585, .395 and .229 of epsilon (erratum e): no count of "
-            "an area is in it.",
+    cells = [
+        smaller(
+            f"{city}, total {total:g}, benchmark {number}",
+            bench.squares_of(city, inside, HIERARCHY * total),
+            bench.squares_of(city, inside, share * total),
         )
+        for city in bench.cities
+        for total in bench.totals
+        for number, share in SHARES.items()
+    ]
+    return Outcome(
+        "error of rectangles in cities, hierarchical over benchmark",
+        tuple(cells),
+        "It compares one mechanism at .585, .395 and .229 of epsilon (erratum e): no count of "
+        "an area is in it.",
+    )
 
-    return judge
+
+@_claim("country-areas", "section 7.6, reason (ii)")
+def areas_with_htf(bench: CountryBench) -> Outcome:
+    """The hierarchical release with HTF gives counts of named areas better than benchmarks 1 and
+    2.
+    """
+    return _areas(bench, "htf")
 
 
-def areas_by_benchmark(inside: str) -> Callable[[CountryBench], Outcome]:
+@_claim("country-areas-mosaic", "section 7.6, other mechanism")
+def areas_with_mosaic(bench: CountryBench) -> Outcome:
+    """The same with Mosaic inside."""
+    return _areas(bench, "mosaic")
+
+
+def _areas(bench: CountryBench, inside: str) -> Outcome:
     """Named areas: the hierarchy against rectangles that do not follow their borders."""
-
-    def judge(bench: CountryBench) -> Outcome:
-        cells = [
-            smaller(
-                f"epsilon {epsilon:g}, benchmark {number}",
-                bench.areas_of_plan(epsilon, inside, 0.0),
-                bench.areas_of_benchmark(epsilon, inside, number),
-            )
-            for epsilon in bench.epsilons
-            for number in SHARES
-        ]
-        return Outcome("error of lowest areas, hierarchical over benchmark", tuple(cells))
-
-    return judge
+    cells = [
+        smaller(
+            f"epsilon {epsilon:g}, benchmark {number}",
+            bench.areas_of_plan(epsilon, inside, 0.0),
+            bench.areas_of_benchmark(epsilon, inside, number),
+        )
+        for epsilon in bench.epsilons
+        for number in SHARES
+    ]
+    return Outcome("error of lowest areas, hierarchical over benchmark", tuple(cells))
 
 
+@_claim("country-threshold", "section 6, dynamic levels")
 def thresholds(bench: CountryBench) -> Outcome:
-    """Areas below the threshold given to HTF whole, against none given."""
+    """An area whose noisy count is below a threshold is better handed to HTF whole than divided
+    further.
+    """
     cells: list[Comparison] = []
     for epsilon in bench.epsilons:
         without = bench.areas_of_plan(epsilon, "htf", 0.0)
@@ -276,70 +301,7 @@ def thresholds(bench: CountryBench) -> Outcome:
             with_it = bench.areas_of_plan(epsilon, "htf", threshold)
             cells.append(smaller(f"epsilon {epsilon:g}, {threshold:,.0f}", with_it, without))
     return Outcome(
-        "error of lowest areas, with the threshold over without", tuple(cells), _ERRATUM_C
+        "error of lowest areas, with the threshold over without",
+        tuple(cells),
+        "Without, maps begin in the lowest areas; what is left on the path goes to HTF.",
     )
-
-
-_ERRATUM_C = "Without, maps begin in the lowest areas; what is left on the path goes to HTF."
-
-
-def _claim(key: str, where: str, sentence: str, judge: Callable[[CountryBench], Outcome]) -> Claim:
-    untyped: Any = judge
-    return Claim(key, "htf-2022", where, sentence, untyped)
-
-
-CLAIMS = (
-    _claim(
-        "country-budgets",
-        "section 6, Eq. 33-38",
-        "Sharing the budget among levels by the cube roots of their numbers of areas makes the "
-        "squared error of all counts smaller than equal or geometric shares.",
-        budgets_of_levels,
-    ),
-    _claim(
-        "country-cities",
-        "section 7.6, Fig. 9",
-        "In cities the hierarchical release with HTF answers rectangles better than benchmarks 1 "
-        "and 2.",
-        figure_9("htf"),
-    ),
-    _claim(
-        "country-cities-mosaic",
-        "section 7.6, Fig. 9, other mechanism",
-        "The same order with Mosaic inside.",
-        figure_9("mosaic"),
-    ),
-    _claim(
-        "country-areas",
-        "section 7.6, reason (ii)",
-        "The hierarchical release with HTF gives counts of named areas better than benchmarks 1 "
-        "and 2.",
-        areas_by_benchmark("htf"),
-    ),
-    _claim(
-        "country-areas-mosaic",
-        "section 7.6, other mechanism",
-        "The same with Mosaic inside.",
-        areas_by_benchmark("mosaic"),
-    ),
-    _claim(
-        "country-threshold",
-        "section 6, dynamic levels",
-        "An area whose noisy count is below a threshold is better handed to HTF whole than "
-        "divided further.",
-        thresholds,
-    ),
-)
-
-
-def check(claims: Sequence[Claim], bench: CountryBench, progress: Progress | None = None) -> Report:
-    """Check claims, one after the other.
-
-    Parameters
-    ----------
-    claims : some of `CLAIMS`
-    bench : CountryBench
-    progress : called with the finished part, 0 to 1
-    """
-    rows = one_by_one(claims, bench, progress)
-    return Report(rows, {"country": bench.land.title}, bench.quick, bench.seeds)

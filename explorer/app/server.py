@@ -32,10 +32,9 @@ from explorer.app.work.passwords import read_passwords
 from explorer.errors import InputError
 from explorer.grid.apart.limits import SUPPORTED
 from explorer.grid.apart.reading import UNLIMITED
-from explorer.serving.ending import run_until_told
-from explorer.serving.heads import write_faults
-from explorer.serving.hosts import allowed_origins, checked_host
-from explorer.serving.names import own_names
+from explorer.serving.ending import run_until_stopped
+from explorer.serving.headers import log_faults
+from explorer.serving.hosts import allowed_origins, checked_host, own_names
 from explorer.serving.ports import unusable, usable_port
 
 if TYPE_CHECKING:
@@ -283,7 +282,7 @@ def _listen(
             exclude_cookies=[*before.cookies],
             exclude_headers=["Cookie"],
             transforms=[HEADERS],
-            log_function=write_faults,
+            log_function=log_faults,
             **limits.OPTIONS,
         )
         Access(server, origins, routes, contents, before.gates, proxied=admission.proxied)
@@ -302,7 +301,7 @@ def _listen(
         server.io_loop.call_later(_SOON, work.start)
     if start:
         limits.collect_garbage_less_often()
-        run_until_told(server, say)
+        run_until_stopped(server, say)
     return server
 
 

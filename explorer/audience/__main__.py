@@ -6,13 +6,13 @@ import json
 import sys
 from functools import partial
 
-from explorer.audience.wall import build
+from explorer.audience.import_guard import install
 
 
 def main() -> int:
     """Serve what the first argument says, as JSON; 2 where it cannot be."""
-    build()
-    from explorer.audience.watching import Settings, serve
+    install()
+    from explorer.audience.supervisor import Settings, serve
     from explorer.errors import InputError
 
     settings = json.loads(sys.argv[1])

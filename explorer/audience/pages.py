@@ -5,146 +5,118 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import shapely
+from markupsafe import Markup
 
-from explorer.audience import sections
-from explorer.audience.answers import same_plane
-from explorer.audience.exhibits import Exhibit, Exhibition
-from explorer.audience.said import words
+from explorer.audience.answers import count, facts_of, length, same_plane, words
+from explorer.audience.releases import ServedRelease, ServedReleases
 from explorer.audience.statics import STATICS
-from explorer.views.markup import safe_text
+from explorer.publish.names import FILES, MANIFEST, SIGNATURE
+from explorer.releases.answers import Z95
+from explorer.views.markup import count_bar, safe_text
+from explorer.views.palette import PALETTES
+from explorer.views.templates import templates
 
-_PAGE = """<!doctype html>
-<html lang="en"{attributes}><head><meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark"><title>{title}</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="{css}">
-<script src="{theme}"></script>
-{script}</head><body class="{look}">
-<a class="skip" href="#content">Skip to the content</a>
-{bar}
-<main id="content" tabindex="-1">{content}</main>
-</body></html>
-"""
 #: Pixels of the longer side of a small map.
 _SMALL = 320
 #: Areas of the publisher on a page, and corners of one.
 _MOST_OWN, _MOST_CORNERS = 6, 60
+#: Characters of one text on a page.
+_LONGEST = 900
 
 
-def listing(exhibition: Exhibition) -> bytes:
+def listing(releases: ServedReleases) -> bytes:
     """All maps of this server."""
-    cards = "".join(_card(exhibit) for exhibit in exhibition)
-    gone = f'<p class="notice">{_text(words("gone"))}</p>' if exhibition.gone else ""
-    several = len(exhibition) > 1
-    more = '<p><a class="button" href="/compare">Compare the maps</a></p>' if several else ""
-    content = (
-        f'<div class="page"><h1>Private maps</h1><p class="lead">{_text(words("server"))}</p>'
-        f'{gone}{more}<ul class="cards">{cards}</ul></div>'
-    )
-    return _page("Private maps", content, bar=_bar("Private maps", exhibition))
+    cards = [(served, *_thumbnail(served)) for served in releases]
+    return _page("listing.html", "Private maps", releases=releases, cards=cards)
 
 
-def map_page(exhibit: Exhibit, exhibition: Exhibition, embedded: bool = False) -> bytes:
+def map_page(served: ServedRelease, releases: ServedReleases, embedded: bool = False) -> bytes:
     """One map."""
-    setting = {"page": "map", "maps": [_setting(exhibit)], "embedded": embedded}
-    stage = sections.stage(exhibit, looks=not embedded)
-    if embedded:
-        title = f"<h1>{_text(exhibit.title)}</h1>"
-        whole = f'<p><a href="/map/{exhibit.key}" target="_blank" rel="noopener">Whole page</a></p>'
-        content = f'<div class="embedded">{title}{stage}{sections.answers()}{whole}</div>'
-        return _page(exhibit.title, content, "map.js", setting, look="embed")
-    about = exhibit.published.about
-    line = f"{about.curator}, {about.region}, {exhibit.published.booking.date}"
-    content = (
-        f'<div class="page map"><header><h1>{_text(exhibit.title)}</h1>'
-        f'<p class="quiet">{_text(line)}</p></header>'
-        f'<div class="beside"><div class="left">{stage}</div><div class="right">'
-        f"{sections.answers()}{sections.leaf()}</div></div>"
-        f"{sections.meaning(exhibit)}{sections.downloads(exhibit)}</div>"
+    facts, about_files = facts_of(served), {**FILES}
+    about_files[MANIFEST] = "JSON: checksums of all files, and how they came to be"
+    about_files[SIGNATURE] = "JSON: the publisher's signature of the manifest"
+    return _page(
+        "map.html",
+        served.title,
+        {"page": "map", "maps": [_setting(served)], "embedded": embedded},
+        served=served,
+        releases=releases,
+        embedded=embedded,
+        bars=_bars(served),
+        lead=words("lead", **facts),
+        meaning=_meaning(served, facts),
+        files=[(n, about_files[n], _bytes(file.size)) for n, file in served.files.items()],
     )
-    return _page(exhibit.title, content, "map.js", setting, bar=_bar("", exhibition, exhibit))
 
 
-def compare_page(exhibition: Exhibition, chosen: Sequence[Exhibit]) -> bytes:
+def compare_page(releases: ServedReleases, chosen: Sequence[ServedRelease]) -> bytes:
     """Two maps, one over the other, and what all say of an area."""
     first, second = chosen
     apart = not same_plane(first, second)
     setting = {
         "page": "compare",
-        "maps": [_setting(choice) for choice in chosen],
-        "all": [_setting(exhibit) for exhibit in exhibition],
+        "maps": [_setting(served) for served in chosen],
+        "all": [_setting(served) for served in releases],
         "apart": apart,
     }
-    lead = words("compare apart" if apart else "compare")
-    stage = sections.stage(first, None if apart else second, lines=False, looks=False)
-    content = (
-        '<div class="page map compare"><header><h1>Compare maps</h1>'
-        f'<p class="lead">{_text(lead)}</p>'
-        f"{sections.choice(exhibition, chosen)}</header>"
-        f'<div class="beside"><div class="left">{stage}</div><div class="right">'
-        f"{sections.compared(exhibition)}</div></div>"
-        f"{sections.facts(exhibition)}</div>"
+    return _page(
+        "compare.html",
+        "Compare maps",
+        setting,
+        releases=releases,
+        first=first,
+        second=second,
+        apart=apart,
+        bars=_bars(*([first] if apart else chosen)),
+        rows=_compared(list(releases)),
     )
-    return _page("Compare maps", content, "compare.js", setting, bar=_bar("Compare", exhibition))
 
 
 def sentence_page(title: str, sentence: str, again: int = 0) -> bytes:
-    """A page of one sentence, which may try again by itself."""
-    refresh = f'<meta http-equiv="refresh" content="{again}">' if again else ""
-    content = (
-        f'<div class="page"><h1>{_text(title)}</h1><p class="lead">{_text(sentence)}</p>'
-        '<p><a href="/">All maps of this server</a></p></div>'
-    )
-    return _page(title, content, head=refresh)
+    """A page of one sentence, which may try again by itself after so many seconds."""
+    return _page("sentence.html", title, sentence=sentence, again=again)
 
 
-def _page(
-    title: str,
-    content: str,
-    module: str = "",
-    setting: dict[str, Any] | None = None,
-    *,
-    bar: str = "",
-    head: str = "",
-    look: str = "",
-) -> bytes:
-    script, attributes = head, ""
-    if module:
-        script += f'<script type="module" src="{STATICS.address(module)}"></script>\n'
+def line(served: ServedRelease) -> str:
+    """Whose map it is, of where and when."""
+    about = served.published.about
+    return f"{about.curator}, {about.region}, {served.published.booking.date}"
+
+
+_TEMPLATES = templates(Path(__file__).parent / "templates", _LONGEST)
+_TEMPLATES.globals.update(address=STATICS.address, words=words, line=line)
+
+
+def _page(name: str, title: str, setting: dict[str, Any] | None = None, **values: Any) -> bytes:
+    attributes = Markup()
+    if setting is not None:
         text = json.dumps(setting, ensure_ascii=True, allow_nan=False)
-        attributes = f' data-setting="{html.escape(text, quote=True)}"'
-    return _PAGE.format(
-        title=_text(title),
-        css=STATICS.address("audience.css"),
-        theme=STATICS.address("theme.js"),
-        script=script,
-        attributes=attributes,
-        look=look,
-        bar=bar,
-        content=content,
-    ).encode()
+        attributes = Markup(f' data-setting="{html.escape(text)}"')
+    template = _TEMPLATES.get_template(name)
+    return template.render(title=title, attributes=attributes, **values).encode()
 
 
-def _setting(exhibit: Exhibit) -> dict[str, Any]:
+def _setting(served: ServedRelease) -> dict[str, Any]:
     """What the scripts of a page know of a map."""
-    grid = exhibit.release.grid
+    grid = served.release.grid
     return {
-        "key": exhibit.key,
-        "title": safe_text(exhibit.title, 80),
-        "date": exhibit.published.booking.date,
+        "key": served.key,
+        "title": safe_text(served.title, 80),
+        "date": served.published.booking.date,
         "bounds": list(grid.bounds),
         "cell": [grid.cell_width, grid.cell_height],
-        "own": _own(exhibit),
+        "own": _own(served),
     }
 
 
-def _own(exhibit: Exhibit) -> list[dict[str, Any]]:
+def _own(served: ServedRelease) -> list[dict[str, Any]]:
     """The first areas that the publisher has asked about; the report has them all."""
-    boxes = exhibit.published.boxes
+    boxes = served.published.boxes
     if boxes is None:
         return []
     results: list[dict[str, Any]] = []
@@ -162,39 +134,65 @@ def _own(exhibit: Exhibit) -> list[dict[str, Any]]:
     return results[:_MOST_OWN]
 
 
-def _bar(title: str, exhibition: Exhibition, exhibit: Exhibit | None = None) -> str:
-    links = [("/", "All maps", title == "Private maps")] if len(exhibition) > 1 else []
-    if exhibit is not None:
-        links.append((f"/map/{exhibit.key}", "Map", True))
-        links.append((f"/report/{exhibit.key}", "Report", False))
-    if len(exhibition) > 1:
-        links.append(("/compare", "Compare", title == "Compare"))
-    items = "".join(
-        f'<a href="{address}"{" aria-current=page" if here else ""}>{_text(name)}</a>'
-        for address, name, here in links
-    )
-    return (
-        f'<nav class="bar" aria-label="Pages"><strong>Private maps</strong>{items}'
-        '<button type="button" id="theme" class="quiet">Light or dark</button></nav>'
-    )
-
-
-def _card(exhibit: Exhibit) -> str:
-    about, release = exhibit.published.about, exhibit.release
-    line = f"{about.curator}, {about.region}, {exhibit.published.booking.date}"
-    at = ",".join(f"{bound:.6g}" for bound in release.grid.bounds)
-    grid = release.grid
+def _thumbnail(served: ServedRelease) -> tuple[str, int, int]:
+    """The address of a small picture of a map, its width and its height."""
+    grid = served.release.grid
+    at = ",".join(f"{bound:.6g}" for bound in grid.bounds)
     width = round(_SMALL * min(1.0, grid.width / grid.height))
     height = round(width * grid.height / grid.width)
-    picture = (
-        f"/picture/{exhibit.key}.png?at={at}&amp;size={width},{height}&amp;look=cividis&amp;lines=0"
+    query = f"at={at}&size={width},{height}&look=cividis&lines=0"
+    return f"/picture/{served.key}.png?{query}", width, height
+
+
+def _bars(*maps: ServedRelease) -> list[tuple[str, Markup]]:
+    """What the colours mean, in each look; only one is seen."""
+    grid, scale = maps[0].release.grid, ServedReleases.scale(maps)
+    side = f"{length(grid.cell_width)} by {length(grid.cell_height)}"
+    caption = f"Records, with noise, on a square of {side}"
+    return [
+        (look, Markup(count_bar(caption, scale, PALETTES[look]))) for look in ("cividis", "paper")
+    ]
+
+
+def _meaning(served: ServedRelease, facts: dict[str, Any]) -> Sequence[tuple[str, tuple[str, ...]]]:
+    """What numbers mean, how far they are off, and what was promised: headings and texts."""
+    release = served.release
+    value, sd = served.total
+    spread = "uniform" if release.is_uniform else "interpolated"
+    whole = (
+        f"The whole map: about {count(value)} records, between {count(value - Z95 * sd)} and "
+        f"{count(value + Z95 * sd)}. It consists of {release.n_leaves:,} small areas."
     )
     return (
-        f'<li><a href="/map/{exhibit.key}"><img src="{picture}" alt="" width="{width}" '
-        f'height="{height}" loading="lazy"><strong>{_text(exhibit.title)}</strong></a>'
-        f"<p>{_text(line)}</p></li>"
+        ("What a number means", (words("number", **facts), whole)),
+        ("How far it can be off", (words("off"), words(f"spread {spread}"))),
+        ("What was promised, and to whom", (words(f"promise {release.unit}", **facts),)),
+        ("What was not promised", (words("not promised"), words("server"))),
     )
 
 
-def _text(text: str) -> str:
-    return html.escape(safe_text(text, 600))
+def _compared(maps: Sequence[ServedRelease]) -> list[tuple[str, list[str]]]:
+    """Facts of the maps side by side."""
+
+    def total(served: ServedRelease) -> str:
+        value, sd = served.total
+        return f"{count(value)} ({count(value - Z95 * sd)} to {count(value + Z95 * sd)})"
+
+    rows = {
+        "Drawn on": lambda served: served.published.booking.date,
+        "Published by": lambda served: served.published.about.curator,
+        "Records in all": total,
+        "Small areas": lambda served: f"{served.release.n_leaves:,}",
+        "Noise of a small area": lambda served: f"± {Z95 * np.median(served.release.sd):,.3g}",
+        "Protected is each": lambda served: facts_of(served)["one"],
+        "Epsilon (smaller protects more)": lambda served: f"{served.release.epsilon:.6g}",
+        "Method": lambda served: served.published.method.title,
+    }
+    return [(name, [text(served) for served in maps]) for name, text in rows.items()]
+
+
+def _bytes(size: int) -> str:
+    for unit, of in (("MB", 1e6), ("kB", 1e3)):
+        if size >= of:
+            return f"{size / of:,.3g} {unit}"
+    return f"{size:,} bytes"

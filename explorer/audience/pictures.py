@@ -10,9 +10,9 @@ from functools import cache
 
 import numpy as np
 
-from explorer.audience.exhibits import Exhibit
+from explorer.audience.releases import ServedRelease
 from explorer.errors import InputError
-from explorer.views.palette import EDGE_ALPHAS, PALETTES, line_over
+from explorer.views.palette import EDGE_ALPHAS, PALETTES, line_over, rgb
 from explorer.views.pictures import private_map
 from explorer.views.raster import leaf_edges
 from explorer.views.scale import ColourScale
@@ -26,8 +26,8 @@ _BAD = "This address asks for no part of the map: open the map again."
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What is asked for; the same for all who ask for the same.
+class PictureRequest:
+    """What is arguments for; the same for all who ask for the same.
 
     Attributes
     ----------
@@ -41,29 +41,29 @@ class Wanted:
     lines: bool
 
     @classmethod
-    def of(cls, asked: Mapping[str, str], exhibit: Exhibit) -> Wanted:
+    def of(cls, arguments: Mapping[str, str], served: ServedRelease) -> PictureRequest:
         """From an address.
 
         Parameters
         ----------
-        asked : "at" as west,south,east,north in metres, "size" as width,height in pixels, "look",
-            "lines" as 0 or 1
+        arguments : "at" as west,south,east,north in metres, "size" as width,height in pixels,
+            "look", "lines" as 0 or 1
 
         Raises
         ------
         InputError
             For what no page of ours asks.
         """
-        at, size = numbers(asked.get("at", ""), 4), numbers(asked.get("size", ""), 2)
-        look, lines = asked.get("look", ""), asked.get("lines", "")
+        at, size = numbers_of(arguments.get("at", ""), 4), numbers_of(arguments.get("size", ""), 2)
+        look, lines = arguments.get("look", ""), arguments.get("lines", "")
         if look not in LOOKS or lines not in ("0", "1"):
             raise InputError(_BAD)
         bounds = at[0], at[1], at[2], at[3]
-        view = Viewport.of(bounds, size[0], size[1], exhibit.release.grid)
+        view = Viewport.of(bounds, size[0], size[1], served.release.grid)
         return cls(view, look, lines == "1")
 
 
-def numbers(text: str, count: int) -> list[float]:
+def numbers_of(text: str, count: int) -> list[float]:
     """Numbers of an address, with commas between them.
 
     Raises
@@ -72,7 +72,7 @@ def numbers(text: str, count: int) -> list[float]:
         For anything else.
     """
     try:
-        numbers = [float(part) for part in text[:200].split(",")]
+        numbers = [float(number) for number in text[:200].split(",")]
     except ValueError:
         numbers = []
     if len(numbers) != count or not all(map(math.isfinite, numbers)):
@@ -80,11 +80,11 @@ def numbers(text: str, count: int) -> list[float]:
     return numbers
 
 
-def painted(exhibit: Exhibit, picture: Wanted, scale: ColourScale) -> bytes:
+def draw_png(served: ServedRelease, picture: PictureRequest, scale: ColourScale) -> bytes:
     """The picture as PNG, north up."""
     from PIL import Image
 
-    release, leaves, view = exhibit.release, exhibit.leaves, picture.view
+    release, leaves, view = served.release, served.leaves, picture.view
     levels = scale.encode(private_map(release, leaves, view))
     if picture.lines:
         cells = view.cells(release.grid)
@@ -101,15 +101,11 @@ def painted(exhibit: Exhibit, picture: Wanted, scale: ColourScale) -> bytes:
 @cache
 def _colours(look: str, lines: bool) -> bytes:
     """256 colours, three bytes each."""
-    whole = np.array([_rgb(colour) for colour in PALETTES[look]])
+    whole = np.array([rgb(colour) for colour in PALETTES[look]])
     if not lines:
         return whole.astype(np.uint8).tobytes()
-    line = np.array(_rgb(line_over(PALETTES[look])))
+    line = np.array(rgb(line_over(PALETTES[look])))
     # What means nothing stays so, and the last colour is reached.
     few = whole[np.rint(np.linspace(0, 255, 64)).astype(int)]
     mixed = [few + _FAINT * alpha * (line - few) for alpha in EDGE_ALPHAS]
     return np.rint(np.concatenate(mixed)).astype(np.uint8).tobytes()
-
-
-def _rgb(colour: str) -> tuple[int, int, int]:
-    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)

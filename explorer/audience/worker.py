@@ -1,7 +1,7 @@
-"""The process that visitors talk to: begun by `explorer.audience.watching` with open sockets.
+"""The process that visitors talk to: begun by `explorer.audience.supervisor` with open sockets.
 
 It knows the folders that were verified, and nothing of commands, points or budgets; an import
-guard keeps it so (`wall`).
+guard keeps it so (`import_guard`).
 """
 
 from __future__ import annotations
@@ -15,49 +15,49 @@ import sys
 import threading
 from typing import Any
 
-from explorer.audience.wall import build
+from explorer.audience.import_guard import install
 
 
 def run(settings: dict[str, Any], sockets: list[socket.socket]) -> None:
     """Serve until told to stop, or until anyone who began this process has gone."""
-    build()
+    install()
     # Inside: imported under the import guard.
-    from explorer.audience.exhibits import Exhibition
-    from explorer.audience.house import House
-    from explorer.audience.listening import Listening
-    from explorer.serving.ending import run_until_told
+    from explorer.audience.app_state import AppState
+    from explorer.audience.releases import ServedReleases
+    from explorer.audience.server import ListeningServer
+    from explorer.serving.ending import run_until_stopped
 
-    exhibition = Exhibition(
-        [(setting["folder"], setting["manifest"]) for setting in settings["folders"]]
+    releases = ServedReleases(
+        [(folder["folder"], folder["manifest"]) for folder in settings["folders"]]
     )
-    for exhibit in exhibition:
-        exhibit.prepare()
-    house = House(exhibition, tuple(settings["origins"]))
-    warm(house)
-    more_files()
+    for served in releases:
+        served.prepare()
+    warm(releases)
+    allow_more_files()
     # Who listens does not wait for who paints.
     sys.setswitchinterval(0.0005)
     asyncio.set_event_loop(asyncio.new_event_loop())
-    listening = Listening(house, sockets, settings["hosts"], bool(settings["proxied"]))
+    state = AppState(releases, tuple(settings["origins"]))
+    server = ListeningServer(state, sockets, settings["hosts"], bool(settings["proxied"]))
     if settings.get("watched"):
-        _end_with_the_other(listening)
-        listening.io_loop.add_callback(lambda: print("ready", flush=True))
-    run_until_told(listening, lambda _said: None)
+        _end_with_supervisor(server)
+        server.io_loop.add_callback(lambda: print("ready", flush=True))
+    run_until_stopped(server, lambda _sentence: None)
 
 
-def warm(house: Any) -> None:
+def warm(releases: Any) -> None:
     """Load and compile what the first visitor would wait for."""
     from explorer.audience import pages
-    from explorer.audience.pictures import Wanted, painted
+    from explorer.audience.pictures import PictureRequest, draw_png
     from explorer.views.viewport import Viewport
 
-    for exhibit in house.exhibition:
-        view = Viewport.whole(exhibit.release.grid, 64)
-        painted(exhibit, Wanted(view, "paper", True), house.exhibition.scale([exhibit]))
-        pages.map_page(exhibit, house.exhibition)
+    for served in releases:
+        view = Viewport.whole(served.release.grid, 64)
+        draw_png(served, PictureRequest(view, "paper", True), releases.scale([served]))
+        pages.map_page(served, releases)
 
 
-def more_files() -> None:
+def allow_more_files() -> None:
     """Let this process have as many connections as the system lets it."""
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
@@ -66,14 +66,14 @@ def more_files() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
 
 
-def _end_with_the_other(listening: Any) -> None:
+def _end_with_supervisor(server: Any) -> None:
     """End when standard input does: anyone who holds the other end is not there any more."""
 
     def wait() -> None:
         # Not by its file, which Python locks when it ends.
         while os.read(0, 1):
             pass
-        listening.io_loop.add_callback(listening.io_loop.stop)
+        server.io_loop.add_callback(server.io_loop.stop)
 
     threading.Thread(target=wait, daemon=True).start()
 
@@ -81,7 +81,7 @@ def _end_with_the_other(listening: Any) -> None:
 def main() -> None:
     """Serve on the sockets whose numbers the first argument names, as JSON."""
     settings = json.loads(sys.argv[1])
-    sockets = [socket.socket(fileno=setting) for setting in settings["sockets"]]
+    sockets = [socket.socket(fileno=number) for number in settings["sockets"]]
     for listener in sockets:
         listener.setblocking(False)
     run(settings, sockets)

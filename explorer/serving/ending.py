@@ -64,7 +64,7 @@ class Ending:
 ENDING = Ending()
 
 
-def run_until_told(server: Any, say: Callable[[str], None]) -> None:
+def run_until_stopped(server: Any, say: Callable[[str], None]) -> None:
     """Serve until INT or TERM comes; a second one ends at once."""
     loop: asyncio.AbstractEventLoop = server.io_loop.asyncio_loop
     ends: list[asyncio.Task[None]] = []
@@ -76,7 +76,7 @@ def run_until_told(server: Any, say: Callable[[str], None]) -> None:
         await ENDING.quiet()
         loop.stop()
 
-    def told() -> None:
+    def stop() -> None:
         if ENDING.begun:
             loop.stop()
             return
@@ -86,8 +86,8 @@ def run_until_told(server: Any, say: Callable[[str], None]) -> None:
     try:
         # Elsewhere than on Unix, and next to the main thread, Python's own interrupt comes below.
         with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
-            for part in (signal.SIGINT, signal.SIGTERM):
-                loop.add_signal_handler(part, told)
+            for number in (signal.SIGINT, signal.SIGTERM):
+                loop.add_signal_handler(number, stop)
         server.start()
         started = True
         server.io_loop.start()

@@ -42,7 +42,8 @@ _TOO_FEW = (MIDDLE, "#2178be", "#96d7ff")
 _TOO_MANY = (MIDDLE, "#c85519", "#ffc88c")
 
 
-def _rgb(colour: str) -> tuple[int, int, int]:
+def rgb(colour: str) -> tuple[int, int, int]:
+    """Red, green and blue, 0 to 255, of a hex colour."""
     return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
 
 
@@ -59,7 +60,7 @@ def ramp(stops: tuple[str, ...], n: int) -> tuple[str, ...]:
         share = place - left
         mixed = (
             round(a + (b - a) * share)
-            for a, b in zip(_rgb(stops[left]), _rgb(stops[left + 1]), strict=True)
+            for a, b in zip(rgb(stops[left]), rgb(stops[left + 1]), strict=True)
         )
         colours.append("#" + "".join(f"{part:02x}" for part in mixed))
     return tuple(colours)
@@ -96,5 +97,5 @@ def ground_under(colours: Sequence[str]) -> str:
 def is_light(colours: Sequence[str]) -> bool:
     """Whether the colour of nothing is a light one, of 256 ``colours``."""
     # A difference of nothing is in the middle.
-    red, green, blue = _rgb(colours[128 if tuple(colours) == DIFFERENCE else 0])
+    red, green, blue = rgb(colours[128 if tuple(colours) == DIFFERENCE else 0])
     return red + green + blue > 3 * 128

@@ -22,7 +22,7 @@ from urllib.parse import quote
 
 from PIL import Image
 
-from explorer.audience.wall import beyond
+from explorer.audience.import_guard import forbidden
 from explorer.releases.release import Release
 from tests.audience.serving import ROOT, Started
 from tests.commands.test_no_room import search
@@ -159,7 +159,7 @@ class House:
         self.look(said, "what it said")
         loaded = {each.strip() for each in re.findall(r"\|\s+([\w.]+)\n", said.decode())}
         assert "explorer.audience.handlers" in loaded, "no module was written down"
-        assert not sorted(filter(beyond, loaded))
+        assert not sorted(filter(forbidden, loaded))
         left = [each for place in (self.space, self.home) for each in place.rglob("*")]
         assert left == [], "something was left in a folder"
 

@@ -11,10 +11,10 @@ from typing import Any
 
 from tornado.httpclient import AsyncHTTPClient, HTTPError, HTTPRequest, HTTPResponse
 
-from explorer.audience.exhibits import Exhibition
+from explorer.audience.app_state import AppState
 from explorer.audience.folders import digest
-from explorer.audience.house import House
-from explorer.audience.listening import Listening
+from explorer.audience.releases import ServedReleases
+from explorer.audience.server import ListeningServer
 from explorer.publish.directory import write_directory
 from explorer.publish.names import MANIFEST
 from tests.publish.folders import ABOUT, drawn, published
@@ -53,10 +53,10 @@ class Running:
         listening = socket.create_server(("127.0.0.1", 0))
         listening.setblocking(False)
         self.port = listening.getsockname()[1]
-        exhibition = Exhibition([(str(each), digest(each / MANIFEST)) for each in folders])
-        self.house = House(exhibition, origins)
+        exhibition = ServedReleases([(str(each), digest(each / MANIFEST)) for each in folders])
+        self.state = AppState(exhibition, origins)
         hosts = [f"localhost:{self.port}", f"127.0.0.1:{self.port}"]
-        self.server = Listening(self.house, [listening], hosts, proxied)
+        self.server = ListeningServer(self.state, [listening], hosts, proxied)
         self.server.start()
 
     def do(self, work: Any) -> Any:

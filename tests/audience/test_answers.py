@@ -11,10 +11,8 @@ import pytest
 import shapely
 
 from explorer.audience import pages
-from explorer.audience.answers import answered
-from explorer.audience.asked import queries_of
-from explorer.audience.exhibits import Exhibit
-from explorer.audience.leaf import described, place_of
+from explorer.audience.answers import answered, described, place_of, queries_of
+from explorer.audience.releases import ServedRelease
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
 from explorer.grid.range_queries import RangeQueries
@@ -29,8 +27,8 @@ BOX = [-3000.0, -2000.0, 4000.0, 1000.0]
 AREAS = [{"box": BOX}, {"shape": [[0, 0], [5000, 0], [0, 5000]]}, {"box": [12000, 0, 13000, 500]}]
 
 
-def exhibit(release=None, key="a" * 10, **changes) -> Exhibit:
-    return Exhibit(key, published(release, **changes), {})
+def exhibit(release=None, key="a" * 10, **changes) -> ServedRelease:
+    return ServedRelease(key, published(release, **changes), {})
 
 
 def said(*exhibits, areas=AREAS):

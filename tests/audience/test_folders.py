@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from explorer.audience import folders as module
-from explorer.audience.exhibits import Exhibit
 from explorer.audience.folders import as_plain, release_folders, verified
+from explorer.audience.releases import ServedRelease
 from explorer.errors import InputError
 from explorer.publish.names import MANIFEST, REPORT
 from tests.publish.folders import made_good, saved_otherwise
@@ -91,7 +91,7 @@ def test_a_folder_of_the_format_before_is_shown_and_its_publisher_is_warned() ->
     old = Path(__file__).parents[1] / "golden" / "ledger-2" / "two"
     found = verified(old, here)
     assert "publish --again" in found.warning
-    exhibit = Exhibit.of(old, found.manifest)
+    exhibit = ServedRelease.of(old, found.manifest)
     assert exhibit.title == "Rides of Amber"
     for file in exhibit.files.values():
         file.close()

@@ -7,8 +7,8 @@ import socket
 
 import pytest
 
-from explorer.audience import listening as module
 from explorer.audience import pages
+from explorer.audience import server as module
 from tests.audience.running import Running, key_of, picture
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from explorer.audience.exhibits import Exhibit
-from explorer.audience.pictures import LOOKS, Wanted, painted
+from explorer.audience.pictures import LOOKS, PictureRequest, draw_png
+from explorer.audience.releases import ServedRelease
 from explorer.errors import InputError
 from explorer.views.palette import PALETTES
 from explorer.views.scale import ColourScale
@@ -20,12 +20,14 @@ ASKED = {"at": AT, "size": "96,128", "look": "paper", "lines": "0"}
 
 
 @pytest.fixture(scope="module", params=["htf", "mosaic"])
-def one(request) -> Exhibit:
-    return Exhibit("a" * 10, published(drawn(request.param)), {})
+def one(request) -> ServedRelease:
+    return ServedRelease("a" * 10, published(drawn(request.param)), {})
 
 
-def shown(one: Exhibit, **asked) -> Image.Image:
-    found = painted(one, Wanted.of({**ASKED, **asked}, one), ColourScale("log", one.top, "release"))
+def shown(one: ServedRelease, **asked) -> Image.Image:
+    found = draw_png(
+        one, PictureRequest.of({**ASKED, **asked}, one), ColourScale("log", one.top, "release")
+    )
     return Image.open(io.BytesIO(found))
 
 
@@ -75,4 +77,4 @@ def test_lines_stand_where_leaves_meet(one) -> None:
 )
 def test_what_no_page_asks_is_a_sentence(one, wrong) -> None:
     with pytest.raises(InputError, match="open the map again"):
-        Wanted.of({**ASKED, **wrong}, one)
+        PictureRequest.of({**ASKED, **wrong}, one)

@@ -18,7 +18,7 @@ SERVING = """
 import multiprocessing, pathlib, signal, sys, time
 from concurrent.futures import ThreadPoolExecutor
 from explorer.app.server import serve
-from explorer.serving.ending import ENDING, leave, run_until_told
+from explorer.serving.ending import ENDING, leave, run_until_stopped
 
 def draw():
     with ENDING.finishing():
@@ -43,7 +43,7 @@ if __name__ == "__main__":
         signal.signal(signal.SIGINT, signal.default_int_handler)
     # Once it listens to signals.
     server.io_loop.add_callback(lambda: [pool.submit(time.sleep, 600), pool.submit(draw)] and None)
-    run_until_told(server, lambda said: print(said, flush=True))
+    run_until_stopped(server, lambda said: print(said, flush=True))
     leave()
 """
 

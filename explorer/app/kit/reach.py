@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import segno
 
-from explorer.serving.names import EVERYWHERE, PORT, bare, is_loopback
+from explorer.serving.hosts import EVERYWHERE, PORT, bare, is_loopback
 
 ALONE = (
     "Only this computer can open it: stop the explorer and start it with --address 0.0.0.0, so "

@@ -21,10 +21,9 @@ from explorer.app.work.content import WEBSOCKET, After, Asked, Contents, session
 from explorer.app.work.document import of_request
 from explorer.app.work.passwords import Passwords
 from explorer.app.work.sign_in import SignIn
-from explorer.serving.addresses import address_of
-from explorer.serving.entrance import Entrance, Later
-from explorer.serving.heads import heads, said
-from explorer.serving.plain_pages import Refused
+from explorer.serving.entrance import Entrance, Later, Refused
+from explorer.serving.headers import header_transform, security_headers
+from explorer.serving.hosts import address_of
 
 #: Scripts of Bokeh and Panel are written into the page, make functions of texts (``CustomJS``) and
 #: modules of blobs; nothing comes from another place, and no plug-in and no other base address.
@@ -42,7 +41,7 @@ POLICY = {
     "frame-ancestors": "'none'",
 }
 #: For the option ``transforms`` of the server: what is said with every answer.
-HEADERS = said(heads(POLICY))
+HEADERS = header_transform(security_headers(POLICY))
 #: A script that builds a page into any other page, and answers every site.
 _ELSEWHERE = "/autoload.js"
 _SESSION_ARGUMENTS, _SESSION_HEADER = ("bokeh-session-id", "bokeh-token"), "Bokeh-Session-Id"

@@ -23,7 +23,7 @@ from tornado.web import RequestHandler, create_signed_value, decode_signed_value
 from explorer.app.kit import static
 from explorer.app.work.passwords import MOST_CHARACTERS, Passwords
 from explorer.grid.allowance import Buckets
-from explorer.serving.plain_pages import Refused, plain_page
+from explorer.serving.entrance import Refused, plain_page
 
 #: Days that a sign-in lasts: a day of work.
 DAYS = 0.5

@@ -6,8 +6,8 @@ import pytest
 
 from explorer.app import serve
 from explorer.app.kit.reach import Reach
-from explorer.serving import names
-from explorer.serving.names import own_addresses
+from explorer.serving import hosts
+from explorer.serving.hosts import own_addresses
 from tests.app.test_server import application
 
 NAMES = ("localhost:5006", "127.0.0.1:5006")
@@ -36,7 +36,7 @@ def test_why_nobody_else_can_come_is_one_sentence() -> None:
 
 
 def test_a_server_that_listens_everywhere_answers_to_its_own_address(monkeypatch) -> None:
-    monkeypatch.setattr(names, "own_addresses", lambda _address: ["192.0.2.7"])
+    monkeypatch.setattr(hosts, "own_addresses", lambda _address: ["192.0.2.7"])
     server = serve("madeup", port=0, open=False, warm=False, start=False, address="0.0.0.0")
     try:
         assert f"192.0.2.7:{server.port}" in application(server).websocket_origins

@@ -13,15 +13,14 @@ from tornado.httpserver import HTTPServer
 from tornado.httputil import HTTPServerRequest
 from tornado.ioloop import IOLoop, PeriodicCallback
 from tornado.iostream import IOStream
-from tornado.web import Application, RequestHandler
+from tornado.web import Application
 
-from explorer.audience.handlers import Nothing, routes
-from explorer.audience.house import HEADERS, House
+from explorer.audience.app_state import AppState
+from explorer.audience.handlers import HEADERS, NotFound, routes
 from explorer.grid.allowance import Buckets
-from explorer.serving.addresses import address_of, household
-from explorer.serving.entrance import Entrance, Later
-from explorer.serving.heads import said, write_faults
-from explorer.serving.plain_pages import Refused
+from explorer.serving.entrance import Entrance, Later, Refused
+from explorer.serving.headers import header_transform, log_faults
+from explorer.serving.hosts import address_of, household
 
 #: Connections at a time, of all and of one address; a browser opens up to six.
 MOST_CONNECTIONS, MOST_OF_ONE = 1_500, 600
@@ -71,17 +70,17 @@ class Server(HTTPServer):
                 del self.open[name]
 
 
-class Pages(Application):
+class App(Application):
     """Answers its own names alone, and not too many at a time."""
 
-    def __init__(self, house: House, hosts: Sequence[str], proxied: bool) -> None:
+    def __init__(self, state: AppState, hosts: Sequence[str], proxied: bool) -> None:
         super().__init__(
-            routes(house, self._state),
-            default_handler_class=Nothing,
-            default_handler_args={"house": house},
-            log_function=write_faults,
+            routes(state, self._health),
+            default_handler_class=NotFound,
+            default_handler_args={"state": state},
+            log_function=log_faults,
         )
-        self.house, self._hosts, self._proxied = house, frozenset(hosts), proxied
+        self.state, self._hosts, self._proxied = state, frozenset(hosts), proxied
         self.server: Server | None = None
         self._requests = Buckets(REQUESTS, REQUESTS_AT_ONCE)
         self._entrance = Entrance(
@@ -92,7 +91,7 @@ class Pages(Application):
             at_once=PAGES_AT_ONCE,
         )
         # Of answers that are not ours, too.
-        self.transforms.append(said(HEADERS))
+        self.transforms.append(header_transform(HEADERS))
 
     def find_handler(self, request: HTTPServerRequest, **more: Any) -> Any:
         """What answers a request."""
@@ -109,18 +108,15 @@ class Pages(Application):
         return super().find_handler(request, **more)
 
     def _refused(self, request: HTTPServerRequest, status: int, sentence: str) -> Any:
-        answer: tuple[type[RequestHandler], dict[str, Any]] = (
-            Refused,
-            {"status": status, "title": "Not here", "sentence": sentence},
-        )
-        return self.get_handler_delegate(request, *answer)
+        refusal = {"status": status, "title": "Not here", "sentence": sentence}
+        return self.get_handler_delegate(request, Refused, refusal)
 
     def _connections(self) -> list[str]:
         return [] if self.server is None else list(self.server.open.elements())
 
-    def _state(self) -> dict[str, float]:
+    def _health(self) -> dict[str, float]:
         result: dict[str, float] = {
-            "maps": len(self.house.exhibition),
+            "maps": len(self.state.releases),
             "connections": len(self._connections()),
         }
         statm = Path("/proc/self/statm")
@@ -130,16 +126,16 @@ class Pages(Application):
         return result
 
 
-class Listening:
-    """A server on sockets that are open already, as `run_until_told` runs it."""
+class ListeningServer:
+    """A server on sockets that are open already, as `run_until_stopped` runs it."""
 
     def __init__(
-        self, house: House, sockets: Sequence[socket.socket], hosts: Sequence[str], proxied: bool
+        self, state: AppState, sockets: Sequence[socket.socket], hosts: Sequence[str], proxied: bool
     ) -> None:
         self.io_loop = IOLoop.current()
-        self._application = Pages(house, hosts, proxied)
-        self.server = self._application.server = Server(
-            self._application,
+        application = App(state, hosts, proxied)
+        self.server = application.server = Server(
+            application,
             max_body_size=_MOST_BODY,
             max_buffer_size=4 * _MOST_BODY,
             max_header_size=_MOST_HEAD,
@@ -147,10 +143,7 @@ class Listening:
             body_timeout=_SLOW,
         )
         self._sockets = sockets
-        self._looks = PeriodicCallback(self._look, _LOOK)
-
-    def _look(self) -> None:
-        self._application.house.look()
+        self._looks = PeriodicCallback(state.check_files, _LOOK)
 
     def start(self) -> None:
         """Listen."""

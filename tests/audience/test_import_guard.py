@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from explorer.audience.wall import ROOMS, beyond, build
+from explorer.audience.import_guard import PACKAGES, forbidden, install
 from tests.test_architecture import ORDER, PUBLIC
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((ROOT / "tests" / "golden" / "files").glob("format-*/*.parquet"))
-BUILT = "from explorer.audience.wall import build; build()\n"
+BUILT = "from explorer.audience.import_guard import install; install()\n"
 
 
 def run(code: str, *arguments: Path) -> subprocess.CompletedProcess[str]:
@@ -23,12 +23,12 @@ def run(code: str, *arguments: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_every_package_is_on_one_side_as_the_architecture_has_it() -> None:
-    assert {*ROOMS, "_compat"} == {*PUBLIC}
+    assert {*PACKAGES, "_compat"} == {*PUBLIC}
     for package in ORDER:
         name = f"explorer.{package}"
-        assert beyond(name) == beyond(f"{name}.anything") == (package not in ROOMS)
+        assert forbidden(name) == forbidden(f"{name}.anything") == (package not in PACKAGES)
     for name in ("explorer", "numpy.random", "explorer.grid_of_another_name"):
-        assert beyond(name) == name.endswith("another_name")
+        assert forbidden(name) == name.endswith("another_name")
 
 
 @pytest.mark.parametrize(
@@ -50,10 +50,10 @@ def test_nothing_beyond_it_is_loaded_whatever_asks(line) -> None:
 
 def test_what_is_there_already_is_an_error() -> None:
     with pytest.raises(RuntimeError, match=r"explorer\.points"):
-        build(["numpy", "explorer.points.truth", "explorer.grid"])
+        install(["numpy", "explorer.points.truth", "explorer.grid"])
     before = len(sys.meta_path)
     with pytest.raises(RuntimeError):
-        build()
+        install()
     assert len(sys.meta_path) == before
 
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 from tornado.httputil import HTTPHeaders
 
-from explorer.serving.addresses import address_of, household
+from explorer.serving.hosts import address_of, household
 
 
 def request(remote: str, forwarded: str = ""):

@@ -1,4 +1,4 @@
-"""What is said of every answer: how it may be framed, what it may load, and nothing of us."""
+"""Headers of every answer: how it may be framed, what it may load, and nothing of the server."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from tornado.web import OutputTransform, RequestHandler
 _LOG = logging.getLogger(__name__)
 
 
-def heads(policy: Mapping[str, str]) -> dict[str, str]:
-    """The heads of every answer, with what pages may load and by whom they may be framed."""
+def security_headers(policy: Mapping[str, str]) -> dict[str, str]:
+    """The headers of every answer, with a content security policy by directive."""
     return {
         "Content-Security-Policy": "; ".join(f"{name} {value}" for name, value in policy.items()),
         "X-Frame-Options": "DENY",
@@ -21,16 +21,13 @@ def heads(policy: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def said(added: Mapping[str, str]) -> type[OutputTransform]:
-    """What adds heads to each answer, and takes away what others need not know."""
+def header_transform(added: Mapping[str, str]) -> type[OutputTransform]:
+    """Adds headers to each answer, and takes away what others need not know."""
 
-    class Said(OutputTransform):
-        """Adds them."""
-
+    class Transform(OutputTransform):
         def transform_first_chunk(
             self, status_code: int, headers: HTTPHeaders, chunk: bytes, finishing: bool
         ) -> tuple[int, HTTPHeaders, bytes]:
-            """Change the head of an answer."""
             # What brings a policy of its own brings all of them.
             if "Content-Security-Policy" not in headers:
                 for name, value in added.items():
@@ -38,10 +35,10 @@ def said(added: Mapping[str, str]) -> type[OutputTransform]:
             headers.pop("Server", None)
             return status_code, headers, chunk
 
-    return Said
+    return Transform
 
 
-def write_faults(handler: RequestHandler) -> None:
+def log_faults(handler: RequestHandler) -> None:
     """Write into the log what went wrong here, and not whatever a visitor asks for in vain.
 
     One client could fill a disk with that, and an address may hold a teacher's key.

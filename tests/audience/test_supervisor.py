@@ -18,7 +18,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from explorer.audience.watching import Settings, serve
+from explorer.audience.supervisor import Settings, serve
 from explorer.cli import main
 from explorer.errors import InputError
 from tests.audience.running import key_of

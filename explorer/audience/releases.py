@@ -1,4 +1,4 @@
-"""What is shown: releases whose files are held open, and let go when they are not as they were."""
+"""The releases that are served: their files are held open, and let go once they have changed."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Changed(Exception):
     """Raised for a file that is not the one that was verified."""
 
 
-class Held:
+class OpenFile:
     """A file that is held open: what is read is what was verified, whatever is at its name.
 
     Parameters
@@ -90,7 +90,7 @@ class Held:
         return digest.hexdigest()
 
     @property
-    def is_there(self) -> bool:
+    def unchanged(self) -> bool:
         """Whether it is at its name as it was."""
         with contextlib.suppress(OSError):
             return _stamp(self.path.lstat()) == self._stamp
@@ -107,7 +107,7 @@ def _stamp(about: os.stat_result) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class Exhibit:
+class ServedRelease:
     """One release that is shown.
 
     Attributes
@@ -119,10 +119,10 @@ class Exhibit:
 
     key: str
     published: Published
-    files: Mapping[str, Held]
+    files: Mapping[str, OpenFile]
 
     @classmethod
-    def of(cls, folder: Path, manifest: str) -> Exhibit:
+    def of(cls, folder: Path, manifest: str) -> ServedRelease:
         """A folder whose manifest has this SHA-256.
 
         Raises
@@ -130,21 +130,21 @@ class Exhibit:
         Changed
             For one that is not the folder that was verified.
         """
-        files: dict[str, Held] = {}
+        files: dict[str, OpenFile] = {}
         try:
-            files[MANIFEST] = Held(folder / MANIFEST, MOST_MANIFEST)
+            files[MANIFEST] = OpenFile(folder / MANIFEST, MOST_MANIFEST)
             if files[MANIFEST].sha256 != manifest:
                 raise Changed
             document = json.loads(b"".join(files[MANIFEST].pieces()))
             for name in FILES:
-                files[name] = Held(folder / name, int(document["files"][name]["bytes"]))
+                files[name] = OpenFile(folder / name, int(document["files"][name]["bytes"]))
                 if files[name].sha256 != document["files"][name]["sha256"]:
                     raise Changed
             if (folder / SIGNATURE).exists():
-                files[SIGNATURE] = Held(folder / SIGNATURE, MOST_MANIFEST)
+                files[SIGNATURE] = OpenFile(folder / SIGNATURE, MOST_MANIFEST)
             published = Published.of_manifest(Release.load(folder / RELEASE), document)
             result = cls(manifest[:10], published, files)
-            if not result.is_there:
+            if not result.unchanged:
                 raise Changed
         except (InputError, ValueError, KeyError, TypeError, AttributeError, Changed) as error:
             for file in files.values():
@@ -163,9 +163,9 @@ class Exhibit:
         return self.published.about.title
 
     @property
-    def is_there(self) -> bool:
+    def unchanged(self) -> bool:
         """Whether all its files are where they were, as they were."""
-        return all(file.is_there for file in self.files.values())
+        return all(file.unchanged for file in self.files.values())
 
     @cached_property
     def leaves(self) -> Leaves:
@@ -190,7 +190,7 @@ class Exhibit:
             self.release.density()
 
 
-class Exhibition:
+class ServedReleases:
     """All releases of a server, in the order of their dates.
 
     Parameters
@@ -199,10 +199,10 @@ class Exhibition:
     """
 
     def __init__(self, folders: Sequence[tuple[str, str]]) -> None:
-        by_key: dict[str, Exhibit | None] = {}
+        by_key: dict[str, ServedRelease | None] = {}
         for folder, manifest in folders:
             try:
-                by_key[manifest[:10]] = Exhibit.of(Path(folder), manifest)
+                by_key[manifest[:10]] = ServedRelease.of(Path(folder), manifest)
             except Changed:
                 by_key[manifest[:10]] = None
         dates = {
@@ -211,9 +211,9 @@ class Exhibition:
         }
         self._of = {key: by_key[key] for key in sorted(by_key, key=dates.__getitem__)}
 
-    def __iter__(self) -> Iterator[Exhibit]:
+    def __iter__(self) -> Iterator[ServedRelease]:
         """Those that are shown."""
-        return iter([exhibit for exhibit in self._of.values() if exhibit is not None])
+        return iter([served for served in self._of.values() if served is not None])
 
     def __len__(self) -> int:
         return len(list(iter(self)))
@@ -223,7 +223,7 @@ class Exhibition:
         """How many are not shown any more."""
         return len(self._of) - len(self)
 
-    def __getitem__(self, key: str) -> Exhibit:
+    def __getitem__(self, key: str) -> ServedRelease:
         """One of them.
 
         Raises
@@ -243,15 +243,16 @@ class Exhibition:
             )
         return result
 
-    def look(self) -> list[str]:
+    def drop_changed(self) -> list[str]:
         """Let go of those whose files are not as they were; returns their titles."""
-        left = [exhibit for exhibit in self if not exhibit.is_there]
-        for exhibit in left:
-            self._of[exhibit.key] = None
-            for file in exhibit.files.values():
+        left = [served for served in self if not served.unchanged]
+        for served in left:
+            self._of[served.key] = None
+            for file in served.files.values():
                 file.close()
-        return [exhibit.title for exhibit in left]
+        return [served.title for served in left]
 
-    def scale(self, exhibits: Sequence[Exhibit]) -> ColourScale:
+    @staticmethod
+    def scale(maps: Sequence[ServedRelease]) -> ColourScale:
         """One colour scale for several: that of the release with the most."""
-        return ColourScale("log", max(exhibit.top for exhibit in exhibits), "release")
+        return ColourScale("log", max(served.top for served in maps), "release")

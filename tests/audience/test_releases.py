@@ -7,15 +7,22 @@ import shutil
 
 import pytest
 
-from explorer.audience.exhibits import Changed, Exhibit, Exhibition, Gone, Held, Unknown
 from explorer.audience.folders import digest
+from explorer.audience.releases import (
+    Changed,
+    Gone,
+    OpenFile,
+    ServedRelease,
+    ServedReleases,
+    Unknown,
+)
 from explorer.publish.names import FILES, MANIFEST, RELEASE
 from tests.audience.running import key_of
 
 
-def shown(root) -> Exhibition:
+def shown(root) -> ServedReleases:
     both = [root / "after", root / "before"]
-    return Exhibition([(str(each), digest(each / MANIFEST)) for each in both])
+    return ServedReleases([(str(each), digest(each / MANIFEST)) for each in both])
 
 
 def test_maps_stand_in_the_order_of_their_dates(whole) -> None:
@@ -35,13 +42,13 @@ def test_a_map_that_never_was_is_another_thing_than_one_that_is_gone(root) -> No
     exhibition = shown(root)
     key = key_of(root / "before")
     shutil.rmtree(root / "before")
-    assert exhibition.look() == ["Rides of Amber"]
+    assert exhibition.drop_changed() == ["Rides of Amber"]
     with pytest.raises(Gone, match="taken away, or changed"):
         _ = exhibition[key]
     with pytest.raises(Unknown, match="no such map"):
         _ = exhibition["0" * 10]
     assert [each.title for each in exhibition] == ["Rides of Amber, after"]
-    assert (exhibition.gone, exhibition.look()) == (1, [])
+    assert (exhibition.gone, exhibition.drop_changed()) == (1, [])
 
 
 @pytest.mark.parametrize("name", [*FILES, MANIFEST])
@@ -64,18 +71,18 @@ def test_any_change_of_any_file_is_seen(root, name, how) -> None:
         path.symlink_to(root / name)
     else:
         path.unlink()
-    assert exhibition.look() == ["Rides of Amber"]
+    assert exhibition.drop_changed() == ["Rides of Amber"]
 
 
 @pytest.mark.parametrize("again", [False, True])
 def test_nothing_else_is_ever_read_whatever_stands_at_its_name(root, again) -> None:
     path = root / "before" / RELEASE
-    held, content = Held(path, 10**9), path.read_bytes()
+    held, content = OpenFile(path, 10**9), path.read_bytes()
     assert b"".join(held.pieces()) == content
     path.unlink()
     if again:
         path.write_bytes(content)
-    assert not held.is_there
+    assert not held.unchanged
     with pytest.raises(Changed):
         list(held.pieces())
 
@@ -85,8 +92,8 @@ def test_another_folder_than_the_verified_one_is_not_shown(root, name) -> None:
     manifest = digest(root / "before" / MANIFEST)
     shutil.copyfile(root / "after" / name, root / "before" / name)
     with pytest.raises(Changed):
-        Exhibit.of(root / "before", manifest)
-    exhibition = Exhibition([(str(root / "before"), manifest)])
+        ServedRelease.of(root / "before", manifest)
+    exhibition = ServedReleases([(str(root / "before"), manifest)])
     assert (len(exhibition), exhibition.gone) == (0, 1)
     with pytest.raises(Gone):
         _ = exhibition[manifest[:10]]
@@ -101,4 +108,4 @@ def test_links_and_what_is_too_long_are_not_held(root, tmp_path) -> None:
         (root / "nothing", 10),
     ):
         with pytest.raises(Changed):
-            Held(path, most)
+            OpenFile(path, most)

@@ -1,4 +1,4 @@
-"""What begins and watches the server for others: it verifies, opens the door, and begins again.
+"""What starts and supervises the server for others: it verifies, listens, and starts again.
 
 The sockets are opened here. So anyone who comes while the process that answers is begun anew, after
 someone or the system has killed it, waits a moment and is answered.
@@ -21,11 +21,9 @@ from pathlib import Path
 from typing import Any
 
 from explorer.audience.folders import Verified, release_folders, verified
-from explorer.audience.origins import checked_origin
 from explorer.errors import InputError
 from explorer.grid.apart import reading
-from explorer.serving.hosts import allowed_origins, checked_host
-from explorer.serving.names import own_names
+from explorer.serving.hosts import allowed_origins, checked_host, checked_origin, own_names
 from explorer.serving.ports import listening_sockets
 
 #: Beginnings that may follow each other within a minute: what fails at once fails again.
@@ -94,7 +92,7 @@ def serve(settings: Settings, say: Callable[[str], None] = print) -> None:
     }
     address = f"http://localhost:{port}"
     if os.name == "posix":
-        _Watched(begin, sockets, say).run(address, settings.open)
+        _Supervisor(begin, sockets, say).run(address, settings.open)
     else:
         # Where sockets are not handed over, this process answers itself.
         from explorer.audience.worker import run
@@ -110,7 +108,7 @@ def _all_verified(folders: Sequence[Path]) -> list[Verified]:
         return list(pool.map(verified, folders))
 
 
-class _Watched:
+class _Supervisor:
     """The process that answers, begun again when it ends unasked."""
 
     def __init__(
@@ -123,14 +121,14 @@ class _Watched:
     def run(self, address: str, open_browser: bool) -> None:
         """Serve until told to stop."""
         for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, self._told)
+            signal.signal(number, self._stop)
         begun: list[float] = []
         while not self._ends:
             now = time.monotonic()
             begun = [moment for moment in begun if now - moment < _MINUTE] + [now]
             if len(begun) > _MOST_AGAIN:
                 raise InputError("The server does not stay: see above what it says, and ask again.")
-            ready = self._one()
+            ready = self._start()
             if ready and len(begun) == 1:
                 self._say(f"The explorer is at {address} (stop it with Ctrl-C)")
                 if open_browser:
@@ -140,7 +138,7 @@ class _Watched:
                 self._say("The process that answers has ended; another one takes its place.")
         self._say("The explorer has stopped.")
 
-    def _one(self) -> bool:
+    def _start(self) -> bool:
         """Begin the process; whether it has said that it is ready."""
         path = os.pathsep.join(folder for folder in sys.path if folder)
         self._process = subprocess.Popen(
@@ -165,7 +163,7 @@ class _Watched:
                 return
             self._process.kill()
 
-    def _told(self, _signal: int, _frame: Any) -> None:
+    def _stop(self, _signal: int, _frame: Any) -> None:
         """Told to stop; the second time at once."""
         process = self._process
         if process is not None and process.poll() is None:

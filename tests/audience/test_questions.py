@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from explorer.audience.asked import MOST_AREAS, MOST_CORNERS, MOST_CROSSED, maps_of, queries_of
+from explorer.audience.answers import MOST_AREAS, MOST_CORNERS, MOST_CROSSED, maps_of, queries_of
 from explorer.errors import InputError
 from tests.publish.folders import GRID
 

@@ -9,7 +9,7 @@ import socket
 
 import pytest
 
-from explorer.audience.house import HEADERS
+from explorer.audience.handlers import HEADERS
 from explorer.audience.statics import STATICS
 from explorer.publish.names import FILES, MANIFEST
 from tests.audience.running import Running, key_of, picture
@@ -102,14 +102,14 @@ def test_files_are_those_of_the_folder(running, whole, key) -> None:
 
 
 def test_answers_are_the_same_for_all_and_made_once(running, key, other) -> None:
-    before = running.house.shared.made
+    before = running.state.responses.count
     areas = [{"box": [0, 0, 3000, 3000]}]
     first, second = (running.ask([key, other], areas) for _ in range(2))
     assert json.loads(first.body) == json.loads(second.body)
     assert {*json.loads(first.body)["maps"]} == {key, other}
     running.get(picture(key, "0,0,500,500"))
     running.get(picture(key, "0,0,500,500"))
-    assert running.house.shared.made == before + 2
+    assert running.state.responses.count == before + 2
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ def test_a_map_that_is_taken_away_is_one_sentence_and_the_others_go_on(whole, tm
     shutil.rmtree(folders[1])
     # A file that is being read is looked at, too.
     assert one.get(f"/files/{other}/leaves.csv").code in (410, 599)
-    one.house.look()
+    one.state.check_files()
     for path in addresses(other, key)[1:]:
         if other in path:
             answer = one.get(path)

@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from explorer.audience import shared as module
-from explorer.audience.shared import Busy, Shared, Turns
+from explorer.audience import app_state as module
+from explorer.audience.app_state import Busy, FairQueue, ResponseCache
 
 
 def test_sixty_who_ask_for_the_same_have_it_made_once() -> None:
@@ -19,12 +19,12 @@ def test_sixty_who_ask_for_the_same_have_it_made_once() -> None:
         return b"picture"
 
     async def visit() -> None:
-        shared = Shared(Turns(2))
+        shared = ResponseCache(FairQueue(2))
         asked = [shared.get("whole", str(i), make) for i in range(60)]
         assert {*await asyncio.gather(*asked)} == {b"picture"}
         assert await shared.get("whole", "later", make) == b"picture"
         assert await shared.get("other", "later", make) == b"picture"
-        assert shared.made == len(made) == 2
+        assert shared.count == len(made) == 2
 
     asyncio.run(visit())
 
@@ -34,16 +34,16 @@ def test_one_address_after_the_other_has_its_turn() -> None:
     gate = threading.Event()
 
     async def visit() -> None:
-        turns = Turns(1)
-        jobs = [asyncio.ensure_future(turns.of("first", gate.wait))]
+        turns = FairQueue(1)
+        jobs = [asyncio.ensure_future(turns.run("first", gate.wait))]
         await asyncio.sleep(0)
         jobs += [
-            asyncio.ensure_future(turns.of("flood", lambda: done.append("flood")))
+            asyncio.ensure_future(turns.run("flood", lambda: done.append("flood")))
             for _ in range(100)
         ]
         await asyncio.sleep(0)
         jobs += [
-            asyncio.ensure_future(turns.of(name, lambda name=name: done.append(name)))
+            asyncio.ensure_future(turns.run(name, lambda name=name: done.append(name)))
             for name in ("one", "two")
         ]
         await asyncio.sleep(0)
@@ -61,14 +61,14 @@ def test_who_asks_for_more_than_one_may_wait_for_is_put_off(monkeypatch) -> None
     gate = threading.Event()
 
     async def visit() -> None:
-        turns = Turns(1)
-        first = asyncio.ensure_future(turns.of("one", gate.wait))
+        turns = FairQueue(1)
+        first = asyncio.ensure_future(turns.run("one", gate.wait))
         await asyncio.sleep(0)
-        waiting = [asyncio.ensure_future(turns.of("one", int)) for _ in range(3)]
+        waiting = [asyncio.ensure_future(turns.run("one", int)) for _ in range(3)]
         await asyncio.sleep(0)
         with pytest.raises(Busy):
-            await turns.of("one", int)
-        other = asyncio.ensure_future(turns.of("other", int))
+            await turns.run("one", int)
+        other = asyncio.ensure_future(turns.run("other", int))
         gate.set()
         await asyncio.gather(first, *waiting, other)
         # None is kept of who has been served.

@@ -32,8 +32,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Read the ledger and print its bookings."""
+    from explorer.points.populations import population_name
     from explorer.privacy.ledger import Ledger
-    from explorer.privacy.populations import population_name
     from explorer.privacy.receipts import statement
 
     if arguments.accept:

@@ -95,7 +95,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Check everything that can be checked, then read, count, book, draw, keep and write."""
     from explorer.commands.paying import Payment
     from explorer.mechanisms import mechanism
-    from explorer.privacy.populations import population_name
+    from explorer.points.populations import population_name
     from explorer.publish.directory import require_free
     from explorer.publish.signing import PublisherKey, fingerprint
 

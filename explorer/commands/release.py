@@ -89,7 +89,7 @@ def population_of(arguments: argparse.Namespace) -> str:
     Of several it is the first.
     """
     from explorer.points.counts_file import is_counts, populations_of_counts
-    from explorer.privacy.populations import population_of_file
+    from explorer.points.populations import population_of_file
 
     if arguments.city is not None:
         return str(arguments.city)

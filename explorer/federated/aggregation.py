@@ -2,7 +2,7 @@
 
 After Bell et al., Secure single-server aggregation with (poly)logarithmic overhead (2020), for a
 server that is honest but curious, with vetted primitives (X25519, HKDF, ChaCha20-Poly1305,
-ChaCha20); Shamir's sharing and the graph are our own (`shamir`, `graph`). All parties run in one
+ChaCha20); Shamir's sharing and the graph are our own (`shamir`, `harary`). All parties run in one
 process here: it shows what each of them sees, and protects no one from anyone who runs the process.
 
 0 keys      two X25519 pairs each: one for boxes, one for masks, made from a seed a_i
@@ -18,26 +18,195 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
+from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from numba import njit
 from numpy.typing import NDArray
 
-from explorer.federated.graph import harary
-from explorer.federated.parties import (
-    MASK,
-    SELF,
-    Distrust,
-    Person,
-    Public,
-    Wires,
-    agree,
-    mask,
-    mask_key,
-    self_mask,
-    word_of,
-)
 from explorer.federated.places import Ints
 from explorer.federated.protocol import Round
-from explorer.federated.shamir import Bytes, combine
+from explorer.federated.shamir import SECRET_BYTES, SHARE_BYTES, Bytes, combine, split
+
+_BLOCK = 64
+"""Bytes of a block of ChaCha20: its key stream can be entered at each."""
+
+SELF, MASK = "self", "mask"
+
+Word = np.dtype[np.unsignedinteger]
+
+
+class Distrust(RuntimeError):
+    """A person was asked for what would open her neighbours, and answers nothing."""
+
+
+@dataclass(frozen=True)
+class Public:
+    """The public keys of a person, 32 bytes each on the wire: for boxes and for masks."""
+
+    box: X25519PublicKey
+    mask: X25519PublicKey
+
+
+class Wires:
+    """What two people agree upon (X25519, then HKDF), worked out once for both ends.
+
+    Each end comes to the same 32 bytes by itself; a simulation of all of them need not do it twice.
+    """
+
+    def __init__(self) -> None:
+        self._agreed: dict[tuple[str, int, int], bytes] = {}
+
+    def agreed(
+        self, kind: str, private_key: X25519PrivateKey, other: X25519PublicKey, i: int, j: int
+    ) -> bytes:
+        """The key of persons i and j for boxes or for masks."""
+        edge = (kind, i, j) if i < j else (kind, j, i)
+        result = self._agreed.get(edge)
+        if result is None:
+            result = self._agreed[edge] = agree(kind, private_key, other)
+        return result
+
+
+class Person:
+    """A person in a shard.
+
+    Parameters
+    ----------
+    number : her position in the shard
+    random : source of her keys and seeds
+
+    Attributes
+    ----------
+    public : her public keys
+    masked_with : neighbours who sent her their shares: her vector carries masks with them
+    """
+
+    def __init__(self, number: int, random: Bytes) -> None:
+        self.number = number
+        self._mask_seed, self._self_seed = random(SECRET_BYTES), random(SECRET_BYTES)
+        self._box_key = private_key(random(32))
+        # Another key than that for boxes: who rebuilds it must not open them.
+        self._mask_key = mask_key(self._mask_seed)
+        self.public = Public(self._box_key.public_key(), self._mask_key.public_key())
+        self.masked_with: tuple[int, ...] = ()
+        self._neighbours: Mapping[int, Public] = {}
+        self._held: dict[int, tuple[bytes, bytes]] = {}
+        self._answered = False
+
+    def shares(
+        self, neighbours: Mapping[int, Public], threshold: int, random: Bytes, wires: Wires
+    ) -> dict[int, bytes]:
+        """Boxes with shares of both her secrets, one for each neighbour.
+
+        A box holds 34 bytes and its tag of 16. Its nonce is the sender's number: the two of one
+        edge share a key.
+
+        Raises
+        ------
+        Distrust
+            With fewer neighbours than rebuild a secret.
+        """
+        self._neighbours = neighbours
+        if len(neighbours) < threshold:
+            raise Distrust("fewer neighbours than rebuild a secret")
+        points = [j + 1 for j in neighbours]
+        of_mask = split(self._mask_seed, points, threshold, random)
+        of_self = split(self._self_seed, points, threshold, random)
+        nonce, boxes = self.number.to_bytes(12, "little"), {}
+        for (j, keys), one, two in zip(neighbours.items(), of_mask, of_self, strict=True):
+            key = wires.agreed("box", self._box_key, keys.box, self.number, j)
+            boxes[j] = ChaCha20Poly1305(key).encrypt(nonce, one + two, None)
+        return boxes
+
+    def receive(self, boxes: Mapping[int, bytes], wires: Wires) -> None:
+        """Open the boxes of those neighbours who sent one; masks are made with them alone."""
+        for j, box in boxes.items():
+            key = wires.agreed("box", self._box_key, self._neighbours[j].box, self.number, j)
+            both = ChaCha20Poly1305(key).decrypt(j.to_bytes(12, "little"), box, None)
+            self._held[j] = both[:SHARE_BYTES], both[SHARE_BYTES:]
+        self.masked_with = tuple(sorted(self._held))
+
+    @property
+    def self_mask(self) -> bytes:
+        """The key of the mask that is hers alone."""
+        return self_mask(self._self_seed)
+
+    def pair_mask(self, other: int, wires: Wires) -> bytes:
+        """The key of the mask with a neighbour."""
+        keys = self._neighbours[other]
+        return wires.agreed(MASK, self._mask_key, keys.mask, self.number, other)
+
+    def answer(self, survivors: set[int], fewest: int) -> dict[int, tuple[str, bytes]]:
+        """One share for each neighbour, never both: of her own mask if her vector arrived.
+
+        Of a neighbour without a vector it is a share of the seed of her key for masks.
+
+        Raises
+        ------
+        Distrust
+            If too few survive, or she has answered before: another list of survivors could ask
+            for the other secret.
+        """
+        if self._answered or len(survivors) < fewest or self.number not in survivors:
+            raise Distrust("this answer could open what must stay closed")
+        self._answered = True
+        return {
+            j: (SELF, entry[1]) if j in survivors else (MASK, entry[0])
+            for j, entry in self._held.items()
+        }
+
+
+def private_key(secret: bytes) -> X25519PrivateKey:
+    """A private key of 32 bytes."""
+    return X25519PrivateKey.from_private_bytes(secret)
+
+
+def mask_key(seed: bytes) -> X25519PrivateKey:
+    """The key for masks that a seed of 16 bytes represents."""
+    return private_key(derived(seed, "key"))
+
+
+def self_mask(seed: bytes) -> bytes:
+    """The key of a person's own mask."""
+    return derived(seed, SELF)
+
+
+def agree(kind: str, private_key: X25519PrivateKey, other: X25519PublicKey) -> bytes:
+    """What one end of an edge works out: HKDF of the Diffie-Hellman secret."""
+    return derived(private_key.exchange(other), kind)
+
+
+def derived(secret: bytes, purpose: str) -> bytes:
+    """32 bytes from a secret, others for every purpose (HKDF with SHA-256)."""
+    return HKDF(SHA256(), 32, None, purpose.encode()).derive(secret)
+
+
+def word_of(bits: int) -> Word:
+    """Words of a masked vector: the smallest that hold so many bits."""
+    kinds = ((16, np.uint16), (32, np.uint32), (64, np.uint64))
+    return np.dtype(next(kind for width, kind in kinds if bits <= width))
+
+
+def mask(key: bytes, begin: int, end: int, word: Word) -> NDArray[np.unsignedinteger]:
+    """Words begin to end of the mask that a key represents (ChaCha20).
+
+    Parameters
+    ----------
+    begin : a whole number of blocks of 64 bytes
+    """
+    block, rest = divmod(begin * word.itemsize, _BLOCK)
+    if rest:
+        raise ValueError("a mask is entered at whole blocks")
+    nonce = block.to_bytes(4, "little") + bytes(12)
+    cipher = Cipher(algorithms.ChaCha20(key, nonce), None).encryptor()
+    result = np.zeros(end - begin, word)
+    # In place: a stream cipher adds its key stream to what is there, nothing.
+    cipher.update_into(result.data.cast("B"), result.data.cast("B"))
+    return result
+
 
 BLOCK_BYTES = 64 * 2**20
 """Masked vectors are made in blocks of columns of about so much memory."""
@@ -52,13 +221,9 @@ class Refused(RuntimeError):
 
 @dataclass(frozen=True)
 class Vectors:
-    """What people add up, as triples; several of one counter add up.
+    """What people add up, as triples; several of one counter add up."""
 
-    Attributes
-    ----------
-    person, index, value : (k,) position in the shard, counter, whole number
-    """
-
+    # person, index, value: (k,) position in the shard, counter, whole number
     person: Ints
     index: Ints
     value: Ints
@@ -73,41 +238,26 @@ class Vectors:
 
 @dataclass(frozen=True)
 class Seen:
-    """One person's part and what the server had of it, (v,) each; the first two stay with her.
+    """One person's part and what the server had of it, (v,) each; the first two stay with her."""
 
-    Attributes
-    ----------
-    person : position in the shard
-    vector, share : her counts, and her share of the noise
-    masked : what she sent: uniform modulo 2^b without the masks of others
-    masked_sum : the sum of all that was sent
-    total : the same without masks: the shard's sum modulo 2^b
-    """
-
-    person: int
+    person: int  # position in the shard
+    # vector, share: her counts, and her share of the noise
     vector: Ints
     share: Ints
-    masked: Ints
-    masked_sum: Ints
-    total: Ints
+    masked: Ints  # what she sent: uniform modulo 2^b without the masks of others
+    masked_sum: Ints  # the sum of all that was sent
+    total: Ints  # the same without masks: the shard's sum modulo 2^b
 
 
 @dataclass(frozen=True)
 class Aggregate:
-    """What the server ends up with.
+    """What the server ends up with."""
 
-    Attributes
-    ----------
-    total : (v,) sum modulo 2^b
-    survivors : (m,) whose vectors are in it
-    revealed : person to "mask" (her seed a: she sent no vector) or "self" (b), as was rebuilt
-    seen : of one person, if asked for
-    """
-
-    total: Ints
-    survivors: Ints
+    total: Ints  # (v,) sum modulo 2^b
+    survivors: Ints  # (m,) whose vectors are in it
+    # person to "mask" (her seed a: she sent no vector) or "self" (b), as was rebuilt
     revealed: Mapping[int, str]
-    seen: Seen | None = None
+    seen: Seen | None = None  # of one person, if asked for
 
 
 def wrapped(plan: Round, *parts: Vectors) -> int:
@@ -207,15 +357,10 @@ def rebuilt(
 
 @dataclass(frozen=True)
 class Masks:
-    """Keys of masks, and in whose vectors they are: everybody's, or what the server rebuilt.
+    """Keys of masks, and in whose vectors they are: everybody's, or what the server rebuilt."""
 
-    Attributes
-    ----------
-    self_masks : person and key of the mask that is hers alone
-    pairs : persons i < j and key: added to the vector of i, taken from that of j
-    """
-
-    self_masks: list[tuple[int, bytes]]
+    self_masks: list[tuple[int, bytes]]  # person and key of the mask that is hers alone
+    # persons i < j and key: added to the vector of i, taken from that of j
     pairs: list[tuple[int, int, bytes]]
 
     @classmethod
@@ -310,3 +455,35 @@ def _place(sent, rows, person, index, value, begin):  # type: ignore[no-untyped-
         # Whole numbers below 0 wrap round, as they should.
         if 0 <= at < sent.shape[1] and person[i] < len(rows) and rows[person[i]] >= 0:
             sent[rows[person[i]], at] += value[i]
+
+
+def harary(ring: Ints, degree: int) -> Ints:
+    """Neighbours of everybody: the k/2 next ones on either side of a ring.
+
+    A Harary graph stays in one part unless two runs of k/2 people on the ring are taken out; on a
+    random ring that is as rare as `calibration.neighbours` says (Bell et al. 2020, section 4.2).
+
+    Parameters
+    ----------
+    ring : (n,) the people 0 to n - 1 in random order
+    degree : k, even, or n - 1 for everybody
+
+    Returns
+    -------
+    (n, k) int64: row i holds the neighbours of person i
+
+    >>> harary(np.array([2, 0, 1, 3, 4]), 2).tolist()
+    [[2, 1], [0, 3], [4, 0], [1, 4], [3, 2]]
+    """
+    size = len(ring)
+    if not 1 <= degree < size or (degree % 2 and degree != size - 1):
+        raise ValueError("a Harary graph has an even degree below its size, or joins everybody")
+    half = degree // 2
+    if degree == size - 1:
+        steps = np.arange(1, size)
+    else:
+        steps = np.concatenate([np.arange(-half, 0), np.arange(1, half + 1)])
+    around = np.asarray(ring)[(np.arange(size)[:, np.newaxis] + steps) % size]
+    table = np.empty((size, degree), dtype=np.int64)
+    table[ring] = around
+    return table

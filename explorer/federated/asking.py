@@ -11,19 +11,23 @@ that was zero. All that is done with sums afterwards is post-processing.
 
 from __future__ import annotations
 
+import hashlib
+import os
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
+from numba import njit
+from numpy.typing import NDArray
 
 from explorer.errors import InputError
-from explorer.federated.order import sample
 from explorer.federated.people import People
-from explorer.federated.places import Whole
+from explorer.federated.places import Ints, Whole
 from explorer.federated.protocol import Protocol, Round
-from explorer.federated.questions import Question, Sums
 from explorer.federated.shards import Hook, Roll, ideal, masked, summed
 from explorer.federated.shares import checked
-from explorer.federated.stream import Stream, new_key
 from explorer.privacy.exceeded import BudgetExceeded
 from explorer.privacy.ledger import Ledger
 from explorer.releases.transcript import LedgerRow
@@ -31,6 +35,69 @@ from explorer.releases.units import to_epsilon
 
 if TYPE_CHECKING:
     from explorer.federated.aggregation import Seen
+
+_DEEPEST_TABLE = 11
+
+
+@dataclass(frozen=True)
+class Question:
+    """Which counter every finest cell belongs to: runs of Morton codes."""
+
+    starts: Ints  # (r,) first code of each run, rising from 0
+    owners: Ints  # (r,) the counter of each run, 0 to counters - 1; -1 for none
+    counters: int  # v, nodes that are counted
+    depth: int  # of the finest cells, as of the people
+
+    def __post_init__(self) -> None:
+        starts, owners = self.starts, self.owners
+        if len(starts) == 0 or len(starts) != len(owners) or starts[0] != 0:
+            raise ValueError("runs begin at code 0 and each has one owner")
+        if np.any(np.diff(starts) <= 0) or starts[-1] >= 4**self.depth:
+            raise ValueError("runs rise and begin inside the square")
+        if self.counters < 1 or owners.min() < -1 or owners.max() >= self.counters:
+            raise ValueError("owners are counters of the question, or -1")
+
+    @cached_property
+    def _table(self) -> NDArray[np.int32]:
+        ends = np.append(self.starts[1:], 4**self.depth)
+        return np.repeat(self.owners.astype(np.int32), ends - self.starts)
+
+    def owner(self, cells: Whole) -> Whole:
+        """The counter of each cell, (n,); -1 for a place outside (-1) and for cells of none."""
+        if self.depth <= _DEEPEST_TABLE:
+            counter: Whole = self._table[cells]
+        else:
+            run = np.searchsorted(self.starts, cells, side="right") - 1
+            counter = self.owners[np.maximum(run, 0)]
+        return np.where(cells < 0, -1, counter) if np.any(cells < 0) else counter
+
+
+@dataclass(frozen=True)
+class Sums:
+    """What a round gives."""
+
+    # (v,) sums over the shards that were not refused, in units of 1 / S persons; with yes and no
+    # (`People.counters` 2) the first half counts yes, the second no
+    values: Ints
+    # asked, answered: people; those whose vectors are in the values
+    asked: int
+    answered: int
+    # shards, refused: how many, and how many of them gave nothing
+    shards: int
+    refused: int
+    units: int  # the round's price, in units of 10^-12 epsilon
+    bits: int  # of a counter
+    # bytes_up, bytes_down: of one person
+    bytes_up: float
+    bytes_down: float
+    sd: float  # noise of each value, sigma(epsilon) sqrt(shape), in the unit of the values
+    shape: float  # sum of m / n_min over the shards in the values
+    sensitivity: int = 1  # S
+    # sums of shards that did not fit their bits and wrapped round; None where no one counted them,
+    # in one draw for all shards. A server that sees sums modulo 2^b alone does not know it, the
+    # simulation does; it follows from noisy sums, so that it may be released
+    overflow: int | None = None
+
 
 __all__ = ["MODES", "Asking", "Protocol", "Question", "Sums"]
 
@@ -280,3 +347,143 @@ def _number(number: float, limit: int) -> int:
     if number > limit:
         raise InputError(f"{number:,} people are to be asked, {limit:,} can be: ask fewer.")
     return int(number)
+
+
+LOTS = 256
+"""As many as a byte can say."""
+_SPARE = 1_024  # words, and four times as many as are thrown away on average
+
+
+def sample(random: np.random.Generator, people: int, number: int) -> NDArray[np.int32]:
+    """Some of the people 0 to n - 1, none twice, in random order.
+
+    Parameters
+    ----------
+    random : numpy Generator
+    people : n, 1 to 2^31 - 1
+    number : how many, 1 to n
+
+    Returns
+    -------
+    (number,) int32
+
+    >>> sorted(sample(np.random.default_rng(1), 5, 5).tolist())
+    [0, 1, 2, 3, 4]
+    """
+    lots = _words(random, people, np.uint8)
+    sizes = _sizes(lots)
+    ends = np.cumsum(sizes)
+    # Whose lots come later is not asked: they need no order.
+    needed = int(np.searchsorted(ends, number)) + 1
+    ends = ends[:needed]
+    chosen = np.empty(ends[-1], dtype=np.int32)
+    _lay_out(lots, ends - sizes[:needed], chosen)
+    spare = _SPARE + int(np.sum(sizes.astype(np.float64) ** 2) / 2**32)
+    while not _shuffle(chosen, ends, _words(random, len(chosen) + spare, np.uint32)):
+        # Too many words were thrown away, which tells nothing of the order: begin again.
+        continue
+    return chosen[:number]
+
+
+def _words(
+    random: np.random.Generator, number: int, kind: type[np.unsignedinteger]
+) -> NDArray[np.unsignedinteger]:
+    """Random whole numbers of a kind, cut from words of 64 bits."""
+    per_word = 8 // np.dtype(kind).itemsize
+    return random.integers(0, 2**64, -(-number // per_word), dtype=np.uint64).view(kind)[:number]
+
+
+@njit(cache=True, nogil=True)
+def _sizes(lots):  # type: ignore[no-untyped-def]
+    sizes = np.zeros(LOTS, dtype=np.int64)
+    for lot in lots:
+        sizes[lot] += 1
+    return sizes
+
+
+@njit(cache=True, nogil=True)
+def _lay_out(lots, starts, chosen):  # type: ignore[no-untyped-def]
+    for person in range(len(lots)):
+        lot = lots[person]
+        if lot < len(starts):
+            chosen[starts[lot]] = person
+            starts[lot] += 1
+
+
+@njit(cache=True, nogil=True)
+def _shuffle(chosen, ends, words):  # type: ignore[no-untyped-def]
+    """Shuffle every run (Fisher and Yates); whether there were words enough."""
+    used, begin, low_half = 0, 0, np.uint64(2**32 - 1)
+    for end in ends:
+        for last in range(end - 1, begin, -1):
+            # One of as many as are left, none likelier (Lemire 2019): words are thrown away
+            # where 2^32 divided by their number leaves a rest.
+            many = np.uint64(last - begin + 1)
+            while True:
+                if used == len(words):
+                    return False
+                wide = np.uint64(words[used]) * many
+                used += 1
+                low = wide & low_half
+                if low >= many or low >= (np.uint64(2**32) - many) % many:
+                    break
+            other = begin + np.int64(wide >> np.uint64(32))
+            chosen[last], chosen[other] = chosen[other], chosen[last]
+        begin = end
+    return True
+
+
+KEY_BYTES = 32
+_CHUNK = 1 << 20
+_ZEROS = bytes(_CHUNK)
+
+
+def new_key(seed: int | None = None) -> bytes:
+    """A key of 32 bytes: from the operating system, or from a seed.
+
+    >>> new_key(1) == new_key(1), new_key() == new_key()
+    (True, False)
+    """
+    if seed is None:
+        return os.urandom(KEY_BYTES)
+    return hashlib.blake2b(f"shares/{seed}".encode(), digest_size=KEY_BYTES).digest()
+
+
+class Stream:
+    """Words of ChaCha20's key stream, in order.
+
+    Parameters
+    ----------
+    key : 32 bytes
+    name : int, 0 to 2^96 - 1
+        Distinguishes a stream from others of the same key (the cipher's nonce). One stream gives
+        256 GB; then it refuses.
+    """
+
+    def __init__(self, key: bytes, name: int = 0) -> None:
+        # Its first four bytes count blocks, from 0.
+        nonce = bytes(4) + int(name).to_bytes(12, "little")
+        self._cipher = Cipher(algorithms.ChaCha20(key, nonce), None).encryptor()
+        self._left = 2**32 * 64
+
+    def words(self, number: int) -> NDArray[np.uint64]:
+        """The next 64-bit words, (number,)."""
+        buffer = np.empty(number, dtype="<u8")
+        self.fill(buffer.view(np.uint8))
+        return buffer.astype(np.uint64, copy=False)
+
+    def bytes(self, number: int) -> bytes:
+        """The next bytes."""
+        buffer = np.empty(number, dtype=np.uint8)
+        self.fill(buffer)
+        return buffer.tobytes()
+
+    def fill(self, target: NDArray[np.uint8]) -> None:
+        """Write the next bytes into an array."""
+        self._left -= len(target)
+        if self._left < 0:
+            raise RuntimeError("a stream of ChaCha20 ends after 2^32 blocks")
+        view = target.data
+        for begin in range(0, len(target), _CHUNK):
+            part = view[begin : begin + _CHUNK]
+            self._cipher.update_into(memoryview(_ZEROS)[: len(part)], part)

@@ -34,22 +34,13 @@ ROWS, WIDTH = 4, 2_000
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """Estimated sums of all cells of one level, by code.
+    """Estimated sums of all cells of one level, by code."""
 
-    Attributes
-    ----------
-    number : 1 to the depth
-    sums : (4^number,)
-    variance : of the error of each
-    squares : what the true sums squared add up to, estimated without bias
-    answered : m
-    """
-
-    number: int
-    sums: Floats
-    variance: float
-    squares: float
-    answered: int
+    number: int  # 1 to the depth
+    sums: Floats  # (4^number,)
+    variance: float  # of the error of each
+    squares: float  # what the true sums squared add up to, estimated without bias
+    answered: int  # m
 
     def risk(self, depth: int) -> float:
         """Cp: expected squared error of the finest cells, up to what all levels share.

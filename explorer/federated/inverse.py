@@ -37,17 +37,11 @@ class Share:
 
     P(X = 0) = (1 - q)^(1/n_min), P(X = k+1) / P(X = k) = q (k + 1/n_min) / (k + 1),
     q = exp(-epsilon / S): n_min of them add up to discrete Laplace noise (erratum 27).
-
-    Parameters
-    ----------
-    units : price, in units of 10^-12 epsilon
-    sensitivity : S
-    honest : n_min
     """
 
-    units: int
-    sensitivity: int
-    honest: int
+    units: int  # price, in units of 10^-12 epsilon
+    sensitivity: int  # S
+    honest: int  # n_min
 
     @property
     def chance(self) -> float:
@@ -189,21 +183,17 @@ class Tables:
     A line of cells is walked from one non-zero X to the next: so many empty steps of `step` cells,
     then so many empty cells inside a step that has one, then the size. With `step` 1 the second
     part is left out.
-
-    Attributes
-    ----------
-    laws : distributions of the number of empty steps (as many as entries: at least so many),
-        of cells inside, of sizes
-    step : cells of a step
-    top, low, guide : all distributions in one array
-    begin, guides, shift : (3,) and (4,) where each distribution begins
     """
 
+    # distributions of the number of empty steps (as many as entries: at least so many), of cells
+    # inside, of sizes
     laws: tuple[Inverse, Inverse, Inverse]
-    step: int
+    step: int  # cells of a step
+    # top, low, guide: all distributions in one array
     top: Words
     low: Words
     guide: NDArray[np.int64]
+    # begin, guides, shift: (3,) and (4,) where each distribution begins
     begin: NDArray[np.int64]
     guides: NDArray[np.int64]
     shift: NDArray[np.uint64]

@@ -51,26 +51,19 @@ START = 1
 
 @dataclass(frozen=True, eq=False)
 class Proportions:
-    """Shares of yes in the cells of a refined map. It holds sums that were released alone.
+    """Shares of yes in the cells of a refined map. It holds sums that were released alone."""
 
-    Attributes
-    ----------
-    lower, upper : (v, 2) rows and columns of cells, half open; a cell that was never given up is
-        one rectangle
-    yes, no : (v,) noisy sums of the last round
-    noise : standard deviation of each
-    heard : the rounds
-    preview : True for reproducible noise
-    declared : the number of people if a person declared it, None if the exact one is public
-    """
-
+    # lower, upper: (v, 2) rows and columns of cells, half open; a cell that was never given up is
+    # one rectangle
     lower: Ints
     upper: Ints
+    # yes, no: (v,) noisy sums of the last round
     yes: Floats
     no: Floats
-    noise: float
-    heard: tuple[Heard, ...]
-    preview: bool
+    noise: float  # standard deviation of each
+    heard: tuple[Heard, ...]  # the rounds
+    preview: bool  # True for reproducible noise
+    # the number of people if a person declared it, None if the exact one is public
     declared: int | None = None
 
     @property

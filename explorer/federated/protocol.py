@@ -146,29 +146,20 @@ class Protocol:
 
 @dataclass(frozen=True)
 class Round:
-    """The figures of one round.
+    """The figures of one round."""
 
-    Attributes
-    ----------
-    asked, shards : people, and how many shards they make, as even as can be
-    units : its price, in units of 10^-12 epsilon
-    sensitivity : S
-    counters : numbers of a vector
-    fewest : a shard of fewer survivors is refused
-    honest : n_min, of them honest; every share has shape 1 / n_min
-    low, bits : a sum modulo 2^bits represents a number of [-low, 2^bits - low)
-    degree, threshold : neighbours of a person, and how many of them can rebuild a secret
-    """
-
+    # asked, shards: people, and how many shards they make, as even as can be
     asked: int
     shards: int
-    units: int
-    sensitivity: int
-    counters: int
-    fewest: int
-    honest: int
+    units: int  # its price, in units of 10^-12 epsilon
+    sensitivity: int  # S
+    counters: int  # numbers of a vector
+    fewest: int  # a shard of fewer survivors is refused
+    honest: int  # n_min, of them honest; every share has shape 1 / n_min
+    # low, bits: a sum modulo 2^bits represents a number of [-low, 2^bits - low)
     low: int
     bits: int
+    # degree, threshold: neighbours of a person, and how many of them can rebuild a secret
     degree: int
     threshold: int
 

@@ -15,15 +15,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from explorer.federated.asking import Asking
-from explorer.federated.loss import log_probability
 from explorer.federated.people import People
 from explorer.federated.places import Ints
 from explorer.federated.shards import Hook, Shard
 from explorer.privacy.audit.loss import Breach
 from explorer.privacy.audit.surface import difference
-from explorer.releases.units import to_epsilon
+from explorer.releases.units import UNITS_PER_EPSILON, to_epsilon
 
 Start = Callable[[People, Hook], Asking]
 """Begins a run with a seed of its own: the same for both sets of people."""
@@ -158,3 +158,35 @@ def _question(shard: Shard) -> tuple[Any, ...]:
         shard.sensitivity,
         shard.exact is None,
     )
+
+
+Floats = NDArray[np.float64]
+
+
+def log_probability(noise: Ints, shape: float, units: int, sensitivity: int = 1) -> Floats:
+    """Logarithm of the probability of each noise, the difference of two NB(a, q), (n,).
+
+    2a ln(1-q) + |z| ln q + ln Gamma(a+|z|) - ln Gamma(a) - ln |z|! + ln F(a, a+|z|; |z|+1; q^2),
+    F = 2F1, q = exp(-epsilon / S), a = m / n_min of m survivors. For a = 1 it is discrete Laplace
+    noise, ln((1-q)/(1+q)) + |z| ln q.
+
+    Parameters
+    ----------
+    noise : z, whole numbers
+    shape : a, above 0
+    units, sensitivity : price in 10^-12 epsilon, S
+
+    >>> float(np.exp(log_probability(np.array([0]), 1.0, 10**12))[0]).__round__(6)
+    0.462117
+    """
+    from scipy.special import gammaln, hyp2f1
+
+    decay = units / (UNITS_PER_EPSILON * sensitivity)
+    q = math.exp(-decay)
+    sizes, where = np.unique(np.abs(noise), return_inverse=True)
+    z = sizes.astype(np.float64)
+    log = 2.0 * shape * math.log(-math.expm1(-decay)) - z * decay
+    log += gammaln(shape + z) - gammaln(shape) - gammaln(z + 1.0)
+    log += np.log(hyp2f1(shape, shape + z, z + 1.0, q * q))
+    result: Floats = log[where.reshape(np.shape(noise))]
+    return result

@@ -42,30 +42,20 @@ class Asked(Protocol):
 
 @dataclass(frozen=True)
 class Shard:
-    """What one shard did, for the audit: exact data.
+    """What one shard did, for the audit: exact data."""
 
-    Attributes
-    ----------
-    round, number : which round of the run, which shard of the round
-    members : (n,) people asked
-    there : (n,) whose vectors arrived
-    counters : v, numbers of a vector
-    shape : m / n_min of the noise
-    units, sensitivity : the round's price and S
-    exact : (v,) sums of the survivors; None of a refused shard
-    noisy : (v,) the same with their shares of the noise
-    """
-
+    # round, number: which round of the run, which shard of the round
     round: int
     number: int
-    members: Whole
-    there: NDArray[np.bool_]
-    counters: int
-    shape: float
+    members: Whole  # (n,) people asked
+    there: NDArray[np.bool_]  # (n,) whose vectors arrived
+    counters: int  # v, numbers of a vector
+    shape: float  # m / n_min of the noise
+    # units, sensitivity: the round's price and S
     units: int
     sensitivity: int
-    exact: Ints | None = None
-    noisy: Ints | None = None
+    exact: Ints | None = None  # (v,) sums of the survivors; None of a refused shard
+    noisy: Ints | None = None  # (v,) the same with their shares of the noise
 
 
 Hook = Callable[[Shard], Ints | None]
@@ -74,24 +64,14 @@ Hook = Callable[[Shard], Ints | None]
 
 @dataclass(frozen=True)
 class Roll:
-    """Who of a round is asked, is in which shard, and has not dropped out.
+    """Who of a round is asked, is in which shard, and has not dropped out."""
 
-    Attributes
-    ----------
-    members : (s,) people, shard by shard
-    there : (s,) whose vectors arrive
-    words : (s,) a random word of each, for rounding her shares of visits
-    starts : (K + 1,) first member of each shard
-    survivors : (K,) how many, shard by shard
-    kept : (K,) whether the shard has enough of them
-    """
-
-    members: Whole
-    there: NDArray[np.bool_]
-    words: NDArray[np.uint64]
-    starts: Ints
-    survivors: Ints
-    kept: NDArray[np.bool_]
+    members: Whole  # (s,) people, shard by shard
+    there: NDArray[np.bool_]  # (s,) whose vectors arrive
+    words: NDArray[np.uint64]  # (s,) a random word of each, for rounding her shares of visits
+    starts: Ints  # (K + 1,) first member of each shard
+    survivors: Ints  # (K,) how many, shard by shard
+    kept: NDArray[np.bool_]  # (K,) whether the shard has enough of them
 
     @classmethod
     def of(
@@ -134,20 +114,12 @@ class Roll:
 
 @dataclass(frozen=True)
 class Group:
-    """Some shards at a time.
+    """Some shards at a time."""
 
-    Attributes
-    ----------
-    roll : of the whole round
-    numbers : (g,) which of its shards
-    positions : (m,) their survivors, as positions among all who were asked
-    shard : (m,) which of the g each is in, rising
-    """
-
-    roll: Roll
-    numbers: Ints
-    positions: Ints
-    shard: Ints
+    roll: Roll  # of the whole round
+    numbers: Ints  # (g,) which of its shards
+    positions: Ints  # (m,) their survivors, as positions among all who were asked
+    shard: Ints  # (m,) which of the g each is in, rising
 
     def entries(self, people: People, question: Asked) -> tuple[Ints, Ints, Ints]:
         """Exact vectors: survivor (a position in `positions`), counter, value."""

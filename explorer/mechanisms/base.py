@@ -13,7 +13,6 @@ from explorer.errors import InputError
 from explorer.grid import values
 from explorer.grid.cards import card
 from explorer.grid.grid import Grid
-from explorer.mechanisms.compiling import AskedNoise
 from explorer.mechanisms.decisions import UNKNOWN, Decision
 from explorer.mechanisms.declared import Declared
 from explorer.mechanisms.duration import title_of_bar
@@ -27,7 +26,13 @@ from explorer.privacy.counts import Counts, MadeUp, Prepared
 from explorer.privacy.curator import Curator
 from explorer.privacy.epsilon_range import MAX_EPSILON, check_noise, check_settings
 from explorer.privacy.ledger import Ledger
-from explorer.privacy.noise import NoiseSource, ReleaseNoise, is_release_grade, noise_source
+from explorer.privacy.noise import (
+    AskedNoise,
+    NoiseSource,
+    ReleaseNoise,
+    is_release_grade,
+    noise_source,
+)
 from explorer.privacy.regions import Boxes
 from explorer.releases import inference
 from explorer.releases.inference import Estimate

@@ -14,20 +14,14 @@ from explorer.mechanisms.figures import Figures, amount
 
 @dataclass(frozen=True)
 class Decision:
-    """Why a node ended or went on.
+    """Why a node ended or went on."""
 
-    Attributes
-    ----------
-    kind : {"stopped", "height", "cell", "extent", "budget", "public", "on", "unknown"}
-        Ended by a noisy figure, at the lowest level, as a single cell, by the stop extent, for want
-        of budget, or by a rule that no data touches; went on; or not known.
-    verdict : a few words with the figures, such as "stopped: 37 ≤ 50"
-    reason : one sentence
-    """
-
+    # {"stopped", "height", "cell", "extent", "budget", "public", "on", "unknown"} Ended by a noisy
+    # figure, at the lowest level, as a single cell, by the stop extent, for want of budget, or by a
+    # rule that no data touches; went on; or not known.
     kind: str
-    verdict: str
-    reason: str
+    verdict: str  # a few words with the figures, such as "stopped: 37 ≤ 50"
+    reason: str  # one sentence
 
 
 CELL = Decision("cell", "cannot be split", "A single cell of the grid has no parts.")

@@ -30,18 +30,11 @@ _COLUMNS = ("leaves", "sd_of_leaf", "sd_of_quarter", "sd_of_all")
 
 @dataclass(frozen=True, eq=False)
 class Forecast:
-    """Leaves and noise of a mechanism on made-up layouts of so many records.
+    """Leaves and noise of a mechanism on made-up layouts of so many records."""
 
-    Attributes
-    ----------
-    mechanism : as it is written in code
-    expected : records in all
-    figures : for each layout, by its name, see `to_frame`
-    """
-
-    mechanism: str
-    expected: int
-    figures: Mapping[str, Mapping[str, float]]
+    mechanism: str  # as it is written in code
+    expected: int  # records in all
+    figures: Mapping[str, Mapping[str, float]]  # for each layout, by its name, see `to_frame`
 
     def to_frame(self) -> pd.DataFrame:
         """A row for each layout.

@@ -19,12 +19,11 @@ from explorer.points import split_costs as homogeneity
 from explorer.points.weights import lattice_of
 from explorer.privacy import cuts, keyed, partitions
 from explorer.privacy.accounts import numbered, shown
-from explorer.privacy.axes import each_of, one_axis
 from explorer.privacy.counts import Counts, Dense, Tabled, sliced
 from explorer.privacy.exceeded import BudgetExceeded
 from explorer.privacy.noise import NoiseSource, is_plain_preview, is_release_grade
 from explorer.privacy.passes import Passes
-from explorer.privacy.regions import Regions, sides
+from explorer.privacy.regions import Regions, each_of, one_axis, sides
 from explorer.privacy.reports import ReportingNoise
 from explorer.releases import haar
 from explorer.releases.nodes import Ints

@@ -34,28 +34,16 @@ class Release(Protocol):
 
 @dataclass(frozen=True)
 class Drawn:
-    """One release that was drawn.
+    """One release that was drawn."""
 
-    Attributes
-    ----------
-    token : what it was booked with
-    population : whose records it is of, as in the ledger
-    title : for people, such as "HTF with epsilon 0.5"
-    time : when, in seconds since 1970
-    saved : when it was saved, 0 while it was not
-    given_up : when it was given up, 0 while it was not
-    file : what it was saved or published as, "" where that is not known
-    sha256 : of that file, "" where that is not known
-    """
-
-    token: str
-    population: str
-    title: str
-    time: float
-    saved: float = 0.0
-    given_up: float = 0.0
-    file: str = ""
-    sha256: str = ""
+    token: str  # what it was booked with
+    population: str  # whose records it is of, as in the ledger
+    title: str  # for people, such as "HTF with epsilon 0.5"
+    time: float  # when, in seconds since 1970
+    saved: float = 0.0  # when it was saved, 0 while it was not
+    given_up: float = 0.0  # when it was given up, 0 while it was not
+    file: str = ""  # what it was saved or published as, "" where that is not known
+    sha256: str = ""  # of that file, "" where that is not known
 
 
 class DrawnReleases:

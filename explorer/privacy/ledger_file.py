@@ -24,14 +24,14 @@ import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import astuple, dataclass, fields, replace
+from dataclasses import asdict, astuple, dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from explorer.errors import InputError
+from explorer.grid.whole_file import write_whole
 from explorer.points.populations import is_hash, population_name
-from explorer.privacy.remembered import forget, remember, remembered
 
 logger = logging.getLogger(__name__)
 
@@ -82,27 +82,19 @@ class Exchanged(NotALedger):
 
 @dataclass(frozen=True)
 class Row:
-    """One row as the file has it.
-
-    Attributes
-    ----------
-    population : one name or several, see `joined` and `Book.named`
-    dataset : see `Book.keyed`
-    lowers : the number of the booking that it takes back
-    random : 16 bytes that only the file holds, in hexadecimal digits
-    former : the hash that chained it in a file of format 2, by which older folders name it
-    """
+    """One row as the file has it."""
 
     number: int
-    population: str
-    dataset: str
+    population: str  # one name or several, see `joined` and `Book.named`
+    dataset: str  # see `Book.keyed`
     time: str
     mechanism: str
     units: int
     what: str
-    lowers: int | None = None
+    lowers: int | None = None  # the number of the booking that it takes back
     token: str | None = None
-    random: str = ""
+    random: str = ""  # 16 bytes that only the file holds, in hexadecimal digits
+    # the hash that chained it in a file of format 2, by which older folders name it
     former: str | None = None
 
     @property
@@ -427,3 +419,73 @@ def _remember(path: Path, book: Book) -> None:
         if last_seen is None or last_seen[1] <= len(book.rows):
             _SEEN[path] = book.identity, len(book.rows), book.chain[-1]
     remember(path, book.identity, len(book.rows), book.chain[-1])
+
+
+logger = logging.getLogger(__name__)
+
+_warned: set[Path] = set()
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """The state in which a ledger was last seen."""
+
+    path: str  # its file
+    identity: str  # what its chain of hashes begins with
+    rows: int  # how many there were
+    head: str  # the hash of the last of them
+
+
+def remembered(path: Path) -> Remembered | None:
+    """What is remembered of a ledger's file; None where nothing is."""
+    with suppress(OSError, ValueError, TypeError):
+        remembered = Remembered(**json.loads(_note(path).read_text("utf8")))
+        return remembered if remembered.path == str(path) and remembered.rows > 0 else None
+    return None
+
+
+def remember(path: Path, identity: str, rows: int, head: str) -> None:
+    """Note how far a ledger has come; a folder that cannot be written to is a warning."""
+    before = remembered(path)
+    # Another process may have been quicker, and has seen more.
+    if rows == 0 or (before is not None and before.identity == identity and before.rows >= rows):
+        return
+    note, state = _note(path), Remembered(str(path), identity, rows, head)
+    try:
+        note.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_whole(note, lambda part: part.write_text(json.dumps(asdict(state)), "utf8"))
+    except (OSError, InputError):
+        if note.parent not in _warned:
+            _warned.add(note.parent)
+            logger.warning(
+                "The folder %s cannot be written to: an older copy of a ledger is not noticed at "
+                "the next start; name another folder (EXPLORER_STATE).", note.parent,
+            )  # fmt: skip
+
+
+def forget(path: Path) -> None:
+    """Remember nothing of a ledger's file any more.
+
+    Raises
+    ------
+    InputError
+        Where the note cannot be removed.
+    """
+    try:
+        _note(path).unlink(missing_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"{_note(path)} cannot be removed ({error.strerror}); allow it, or remove it yourself."
+        ) from error
+
+
+def _note(path: Path) -> Path:
+    named = os.environ.get("EXPLORER_STATE")
+    if named:
+        folder = Path(named).expanduser().absolute()
+    else:
+        import platformdirs
+
+        folder = platformdirs.user_state_path("dp-explorer", appauthor=False)
+    name = hashlib.sha256(os.fsencode(path)).hexdigest()[:24]
+    return folder / "ledgers" / f"{name}.json"

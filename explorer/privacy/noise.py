@@ -254,3 +254,10 @@ def _opendp_spaces():  # type: ignore[no-untyped-def]
     dp.enable_features("contrib")
     whole = dp.vector_domain(dp.atom_domain(T="i64"))
     return whole, dp.l1_distance(T="i64"), dp.linf_distance(T="i64"), dp.max_divergence()
+
+
+class AskedNoise(PreviewNoise):
+    """The noise of a preview, asked for every draw as the source of a release is.
+
+    `Curator.cut` has a shorter way for previews alone.
+    """

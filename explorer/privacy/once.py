@@ -22,16 +22,10 @@ from explorer.privacy.receipts import Receipt, numbers, receipts
 
 @dataclass(frozen=True)
 class Unfinished:
-    """A draw that was booked and not handed out.
+    """A draw that was booked and not handed out."""
 
-    Attributes
-    ----------
-    receipt : its booking
-    kept : its file in the folder of drawn releases, None where it never came there
-    """
-
-    receipt: Receipt
-    kept: Drawn | None
+    receipt: Receipt  # its booking
+    kept: Drawn | None  # its file in the folder of drawn releases, None where it never came there
 
 
 def population_in(ledger: Ledger, matrix: Any) -> str:

@@ -24,19 +24,13 @@ _CUT = np.uint64(0xA24BAED4963EE407)
 
 @dataclass(frozen=True)
 class Offers:
-    """p candidate sets of cuts for each of n regions, t cuts in all: region i has m_i - 1 of them.
+    """p candidate sets of cuts for each of n regions: m_i - 1 cuts in region i, t in all."""
 
-    Attributes
-    ----------
-    cuts : (p, t) first cell of the upper slab at every cut, region by region, increasing in each
-    cut_owner : (t,) which region each belongs to
-    owner : (t + n,) which region each slab belongs to
-    start, stop : (p, t + n) first cell of every slab, and first cell behind it
-    """
-
+    # (p, t) first cell of the upper slab at every cut, region by region, increasing in each
     cuts: Ints
-    cut_owner: Ints
-    owner: Ints
+    cut_owner: Ints  # (t,) which region each belongs to
+    owner: Ints  # (t + n,) which region each slab belongs to
+    # start, stop: (p, t + n) first cell of every slab, and first cell behind it
     start: Ints
     stop: Ints
 

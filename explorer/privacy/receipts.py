@@ -19,24 +19,17 @@ UNFINISHED, UNKNOWN = "unfinished", "not noted"
 
 @dataclass(frozen=True)
 class Receipt:
-    """One booking as the file has it.
+    """One booking as the file has it."""
 
-    Attributes
-    ----------
-    population, time, mechanism, units, token : as of `Spend`
-    row : what a published release calls its row, see `Row.public`
-    spent_before : what was booked on the same people before, in units of 10^-12 epsilon
-    noted : whether it is noted what became of it; versions before did not
-    """
-
+    # population, time, mechanism, units, token: as of `Spend`
     population: str
     time: str
     mechanism: str
     units: int
     token: str
-    row: str
-    spent_before: int
-    noted: bool = True
+    row: str  # what a published release calls its row, see `Row.public`
+    spent_before: int  # what was booked on the same people before, in units of 10^-12 epsilon
+    noted: bool = True  # whether it is noted what became of it; versions before did not
 
 
 def receipts(ledger: Ledger, tokens: Collection[str]) -> list[Receipt]:

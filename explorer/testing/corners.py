@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from explorer.mechanisms.compiling import AskedNoise
 from explorer.privacy.audit.audit import Finding, front_door, try_case
 from explorer.privacy.audit.branches import watched
 from explorer.privacy.audit.cases import Auditable, Case, Seeded
@@ -21,7 +20,7 @@ from explorer.privacy.audit.replay import Publish
 from explorer.privacy.audit.surface import difference
 from explorer.privacy.audit.ways import Told
 from explorer.privacy.curator import Curator
-from explorer.privacy.noise import PreviewNoise
+from explorer.privacy.noise import AskedNoise, PreviewNoise
 from explorer.testing.counts import counted
 
 _SHAPES = ((1, 1), (1, 9), (8, 8))

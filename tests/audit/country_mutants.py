@@ -18,7 +18,7 @@ from explorer.points import points as records
 from explorer.points.area_counts import AreaCounts
 from explorer.points.matrix import FrequencyMatrix
 from explorer.points.partitions.counting import Sum
-from explorer.privacy import pool
+from explorer.privacy import forest
 from explorer.privacy.accounts import Accounts
 from explorer.privacy.curator import Curator
 from explorer.privacy.forest import ForestCurator
@@ -114,7 +114,7 @@ def _of_all_lanes(change: Callable[[Any, Any], dict[str, Any]]) -> list[Plant]:
     def mixed(right, source, asked):
         return right(source, [dataclasses.replace(lane, **change(lane, asked)) for lane in asked])
 
-    return [(pool, "_draw", mixed)]
+    return [(forest, "_draw", mixed)]
 
 
 def _dearest(lane, asked):
@@ -197,7 +197,7 @@ IN_RELEASES: dict[str, list[Plant]] = {
     "maps of rectangles": [(AreaCounts, "inside", maps_of_rectangles)],
     "the largest budget of all lanes": _of_all_lanes(_dearest),
     "a sensitivity of 1 for all lanes": _of_all_lanes(lambda *_: {"sensitivity": 1}),
-    "no noise on nothing": [(pool, "_draw", no_noise_on_nothing)],
+    "no noise on nothing": [(forest, "_draw", no_noise_on_nothing)],
     "maps drawn again": [(ForestCurator, "forest", maps_drawn_again)],
     "the whole looked at": [(Country, "_drawn", the_whole_looked_at)],
     "true counts where none is drawn": [

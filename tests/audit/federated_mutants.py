@@ -32,7 +32,7 @@ from explorer.federated import (
     shards,
 )
 from explorer.federated.asking import Asking
-from explorer.federated.audit_cases import ALGORITHMS
+from explorer.federated.audit import ALGORITHMS
 from explorer.federated.mechanism import Federated
 from explorer.federated.people import People
 from explorer.federated.session import Session

@@ -36,7 +36,7 @@ from explorer.mechanisms import (
 )
 from explorer.mechanisms import base as mechanisms_base
 from explorer.points import split_costs
-from explorer.privacy import curator, noise, pool, reports
+from explorer.privacy import curator, forest, noise, reports
 from explorer.privacy.accounts import Accounts
 from explorer.privacy.audit import audit, budgets, proofs, sources
 from explorer.privacy.audit.audit import front_door, replay_cases
@@ -357,7 +357,7 @@ PATH_MUTANTS: list[tuple[str, str, Found, list[Plant]]] = [
     ("chunks", "noise of the call before", by_law,
      [noisy_then(ReleaseNoise, noise_of_the_call_before)]),
     ("chunks", "lanes change places", by_countries(*range(8)),
-     [(pool, "_draw", lanes_change_places)]),
+     [(forest, "_draw", lanes_change_places)]),
     ("mixed", "first budget for a whole call", by_law, [(*RELEASE, first_budget_for_all)]),
     ("mixed", "first budget for a call, asked", by_asking, [(*RELEASE, first_budget_for_all)]),
     ("mixed", "small groups take the dearest", by_asking,
@@ -370,7 +370,8 @@ PATH_MUTANTS: list[tuple[str, str, Found, list[Plant]]] = [
     ("large", "full nodes never stop", by_case(HTF, *LARGE),
      [(Curator, "count", full_nodes_never_stop)]),
     ("large", "empty areas without noise", by_countries(*range(8)),
-     [noisy_then(pool._Lane, lambda noisy, values, *_: noisy if values.any() else values.copy())]),
+     [noisy_then(forest._Lane,
+                 lambda noisy, values, *_: noisy if values.any() else values.copy())]),
     ("large", "empty cells exact in a release", by_case(KDStandard, *LARGE),
      [counted_otherwise(empty_cells_exact_in_release_grade)]),
     ("large", "names collide in the depth", by_case(QuadTree, audit.LONGEST),

@@ -12,8 +12,17 @@ import numpy as np
 import pytest
 
 from explorer.federated import shards
-from explorer.federated.audit import decided, published, replay_cases, try_case
-from explorer.federated.audit_cases import ALGORITHMS, OPTIONS, Case, Weather, draw_case
+from explorer.federated.audit import (
+    ALGORITHMS,
+    OPTIONS,
+    Case,
+    Weather,
+    decided,
+    draw_case,
+    published,
+    replay_cases,
+    try_case,
+)
 from explorer.federated.mechanism import ALGORITHMS as ALL
 from explorer.federated.mechanism import Federated
 from explorer.federated.people import People

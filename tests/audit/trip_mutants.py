@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from explorer.mechanisms import EUG, DAFEntropy, DAFHomogeneity, Gravity
-from explorer.mechanisms.turns import portion
+from explorer.mechanisms.gravity import portion
 from explorer.points.matrix import FrequencyMatrix
 from explorer.points.split_costs import LATTICE_BITS, SENSITIVITY
 from explorer.privacy import partitions

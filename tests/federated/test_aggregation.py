@@ -22,14 +22,20 @@ from explorer.federated.aggregation import (
     KEYS,
     SHARES,
     VECTOR,
+    Distrust,
+    Person,
     Refused,
     Vectors,
+    Wires,
     aggregate,
+    agree,
+    harary,
+    mask,
+    mask_key,
+    word_of,
 )
-from explorer.federated.graph import harary
-from explorer.federated.parties import Distrust, Person, Wires, agree, mask, mask_key, word_of
+from explorer.federated.asking import Stream, new_key
 from explorer.federated.protocol import Protocol, Round
-from explorer.federated.stream import Stream, new_key
 
 #: Half of the people stay, the others leave after any message.
 MOSTLY_THERE = st.sampled_from([GONE, KEYS, SHARES, VECTOR, *[ANSWERS] * 4])

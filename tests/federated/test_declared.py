@@ -11,7 +11,7 @@ import pytest
 
 from explorer.errors import InputError
 from explorer.federated.asking import Protocol
-from explorer.federated.audit_cases import ALGORITHMS
+from explorer.federated.audit import ALGORITHMS
 from explorer.federated.mechanism import Federated
 from explorer.federated.people import MOST_DECLARED, People
 from explorer.federated.proportion import proportion

@@ -9,8 +9,8 @@ import pytest
 from scipy.stats import chi2
 
 from explorer.errors import InputError
-from explorer.federated import order
-from explorer.federated.order import sample
+from explorer.federated import asking
+from explorer.federated.asking import sample
 from explorer.federated.protocol import Protocol
 from explorer.releases.units import to_units
 
@@ -119,13 +119,13 @@ def test_everybody_at_most_once(people: int, number: int) -> None:
 @pytest.mark.parametrize("lots", [256, 2])
 def test_every_order_is_as_likely(number: int, lots: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """All orders of two or four of four people, where lots are shared and where they are not."""
-    words = order._words
+    words = asking._words
 
     def few(random: np.random.Generator, many: int, kind: type) -> np.ndarray:
         made = words(random, many, kind)
         return made & np.uint8(lots - 1) if kind is np.uint8 else made
 
-    monkeypatch.setattr(order, "_words", few)
+    monkeypatch.setattr(asking, "_words", few)
     random, runs = np.random.default_rng(number), 6_000
     seen = dict.fromkeys(permutations(range(4), number), 0)
     for _ in range(runs):
@@ -139,8 +139,8 @@ def test_every_order_is_as_likely(number: int, lots: int, monkeypatch: pytest.Mo
 def test_a_word_that_leaves_a_rest_is_thrown_away() -> None:
     """Of 2^32 words three people take 2^32 // 3 each: the word 0 belongs to none of them."""
     chosen, ends = np.arange(3, dtype=np.int32), np.array([3])
-    assert not order._shuffle(chosen, ends, np.zeros(5, dtype=np.uint32))
+    assert not asking._shuffle(chosen, ends, np.zeros(5, dtype=np.uint32))
     # Thrown away, then the first of three, then the second of two.
     words = np.array([0, 1, 2**31], dtype=np.uint32)
-    assert order._shuffle(chosen, ends, words)
+    assert asking._shuffle(chosen, ends, words)
     assert chosen.tolist() == [2, 1, 0]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from explorer import Gravity, InputError, Mosaic
-from explorer.mechanisms.turns import cuts_between, order_of_places, portion
+from explorer.mechanisms.gravity import cuts_between, order_of_places, portion
 from explorer.points.truth import exact
 from explorer.releases.units import to_units
 from explorer.testing import mechanism_checks

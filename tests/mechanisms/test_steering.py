@@ -6,8 +6,8 @@ import math
 import numpy as np
 import pytest
 
-from explorer.mechanisms import steering
-from explorer.mechanisms.steering import Appetite
+from explorer.mechanisms import mosaic
+from explorer.mechanisms.mosaic import Appetite
 
 PER_EPSILON = 10**12
 
@@ -38,7 +38,7 @@ def test_steps_are_those_of_the_note(focus):
     believed = 10 ** rng.uniform(-1, 7, n)
     sd, rest = 10 ** rng.uniform(0, 3, n), rng.integers(10**9, 2 * 10**12, n)
     shape = np.stack([side, side], axis=1)
-    made = steering.steps(Appetite.of(focus), shape, believed, sd, rest, 1, False)
+    made = mosaic.next_steps(Appetite.of(focus), shape, believed, sd, rest, 1, False)
     kinds = set()
     for i in range(n):
         jump, last, units, near = by_the_note(focus, side[i], believed[i], sd[i], int(rest[i]))
@@ -50,7 +50,7 @@ def test_steps_are_those_of_the_note(focus):
 
 def test_the_base_is_always_there_and_costs_less_where_many_are():
     for believed, part in ((1.0, 0.22), (9_000.0, 0.22), (1e6, 2 * 6**-0.2 * 1e6**-0.2)):
-        made = steering.steps(
+        made = mosaic.next_steps(
             Appetite.of(0.2), np.array([[256, 256]]), np.array([believed]), np.ones(1),
             np.array([PER_EPSILON]), 1, True,
         )  # fmt: skip
@@ -60,7 +60,7 @@ def test_the_base_is_always_there_and_costs_less_where_many_are():
 
 def test_a_strip_has_as_many_parts_as_a_map():
     for shape, jump in (([1, 1000], 6), ([4, 4], 2), ([5, 1], 3), ([64, 1024], 3)):
-        made = steering.steps(
+        made = mosaic.next_steps(
             Appetite.of(0.2), np.array([shape]), np.array([1e5]), np.ones(1),
             np.array([PER_EPSILON]), 1, True,
         )  # fmt: skip
@@ -69,8 +69,8 @@ def test_a_strip_has_as_many_parts_as_a_map():
 
 def test_a_count_is_worth_its_part_of_the_contribution_bound():
     args = np.array([[32, 32]] * 5), np.array([10.0, 40, 160, 640, 1e5])
-    one = steering.steps(Appetite.of(0.5), *args, np.ones(5), np.full(5, PER_EPSILON), 1, False)
-    five = steering.steps(
+    one = mosaic.next_steps(Appetite.of(0.5), *args, np.ones(5), np.full(5, PER_EPSILON), 1, False)
+    five = mosaic.next_steps(
         Appetite.of(0.5), args[0], 5 * args[1], np.full(5, 5.0), np.full(5, PER_EPSILON), 5, False
     )
     for name in ("jump", "last", "near"):
@@ -86,7 +86,7 @@ def test_parts_are_believed_to_add_up_to_what_all_draws_say(n):
     variance, known = rng.exponential(50, 9), rng.exponential(50, 9)
     own = rng.normal(300, 200, 9)
     own[4] = -1e4
-    found = steering.shared(noisy, owner, variance, own, known)
+    found = mosaic.shared(noisy, owner, variance, own, known)
     for i in range(9):
         mine = noisy[owner == i]
         weights = np.array([1 / known[i], 1 / (len(mine) * variance[i])])
@@ -97,7 +97,7 @@ def test_parts_are_believed_to_add_up_to_what_all_draws_say(n):
         assert np.all(mine[found[owner == i] == 0] <= (moved[0] if len(moved) else np.inf) + 1e-9)
     # The order in which parts come does not matter.
     order = rng.permutation(n)
-    again = steering.shared(noisy[order], owner[order], variance, own, known)
+    again = mosaic.shared(noisy[order], owner[order], variance, own, known)
     np.testing.assert_allclose(again, found[order], atol=1e-9)
 
 

@@ -8,9 +8,8 @@ import pytest
 from explorer import FrequencyMatrix, InputError
 from explorer.mechanisms import HTF, KDStandard, Mosaic, PrivTree
 from explorer.privacy.curator import BudgetExceeded, Curator
-from explorer.privacy.forest import ForestCurator
+from explorer.privacy.forest import ForestCurator, side_by_side
 from explorer.privacy.noise import NoiseSource, PreviewNoise
-from explorer.privacy.pool import side_by_side
 from explorer.releases.units import to_units
 from explorer.testing import NoNoise
 

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.privacy.tiling import tile
+from explorer.privacy.regions import tile
 
 
 def covers(lower: np.ndarray, upper: np.ndarray, shape: list[int]) -> bool:

@@ -39,11 +39,11 @@ from explorer.grid.grid import Grid
 from explorer.mechanisms import Uniform
 from explorer.points.matrix import FrequencyMatrix
 from explorer.points.points import Points, read_points
+from explorer.points.populations import population_of_records
 from explorer.privacy import ledger as ledger_module
 from explorer.privacy import once
 from explorer.privacy.drawn import DrawnReleases
 from explorer.privacy.ledger import Ledger
-from explorer.privacy.populations import population_of_records
 from tests.audience.running import Running, key_of
 from tests.publish.folders import ABOUT
 

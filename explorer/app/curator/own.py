@@ -17,7 +17,7 @@ from explorer.errors import InputError
 from explorer.grid.grid import Grid
 from explorer.grid.values import shown
 from explorer.points.matrix import FrequencyMatrix
-from explorer.privacy.populations import (
+from explorer.points.populations import (
     population_name,
     population_of_file,
     population_of_records,

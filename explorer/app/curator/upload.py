@@ -24,7 +24,7 @@ from explorer.grid.countable import unread_users
 from explorer.grid.grid import Grid
 from explorer.points.foreign import foreign_points
 from explorer.points.points import Points
-from explorer.privacy.populations import population_name
+from explorer.points.populations import population_name
 from explorer.views.markup import safe_text
 
 MOST_BYTES = 200_000_000

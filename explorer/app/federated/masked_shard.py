@@ -11,9 +11,8 @@ from explorer.app.curator.screen import Screen
 from explorer.app.federated.screen import chosen, people_of
 from explorer.errors import InputError
 from explorer.federated.aggregation import Seen
-from explorer.federated.asking import Asking, Protocol, Question
+from explorer.federated.asking import Asking, Protocol, Question, Sums
 from explorer.federated.mechanism import START
-from explorer.federated.questions import Sums
 from explorer.releases.quarters import KeyTree
 from explorer.releases.units import to_units
 

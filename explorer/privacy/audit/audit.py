@@ -3,9 +3,9 @@
 Looks at the same claim from several sides. *Replay* tries pairs by the thousand (`cases`, and
 `large` as people have them; `replay`). *Strangers*, data sets that differ everywhere, must publish
 the same to the last byte of every file if they get the same outcomes (`surface`). The *books* of
-every release must add up to epsilon on no path beyond it, and cover every draw (`tolls`). The
-*noise* that was drawn on the way must follow its distribution and be independent. The first breach
-ends the audit of a mechanism; it is described so that one can build it again.
+every release must add up to epsilon on no path beyond it, and cover every draw (`check_charges`).
+The *noise* that was drawn on the way must follow its distribution and be independent. The first
+breach ends the audit of a mechanism; it is described so that one can build it again.
 """
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.privacy.audit import distributions, large, tolls
+from explorer.privacy.audit import distributions, large
 from explorer.privacy.audit.cases import Auditable, Case, Seeded, draw_case
-from explorer.privacy.audit.loss import PER_EPSILON, Breach, budget
+from explorer.privacy.audit.loss import PER_EPSILON, Breach, Question, budget
 from explorer.privacy.audit.replay import Publish, Recording
 from explorer.privacy.audit.surface import difference, surface
 from explorer.privacy.audit.ways import Told
+from explorer.privacy.noise import Keys
 
 Floats = NDArray[np.float64]
 
@@ -39,29 +40,18 @@ _FEWEST_PAIRS = 40  # of which one at least changes a figure that is drawn
 
 @dataclass(frozen=True, eq=False)
 class Finding:
-    """What an audit of one mechanism, or a part of it, found.
+    """What an audit of one mechanism, or a part of it, found."""
 
-    Attributes
-    ----------
-    key : the mechanism
-    pairs : neighbouring pairs that were replayed
-    seconds : how long that took
-    largest : the largest loss, as a part of epsilon; 1 is the most that is allowed
-    uniforms : (n,) what should be uniform, see `distributions.uniforms`
-    fault : where a replay failed
-    large : pairs on large grids
-    strangers : data sets that differ everywhere and had to publish the same
-    cells, call : cells of the largest grid, draws of the longest call
-    """
-
-    key: str
-    pairs: int = 0
-    seconds: float = 0.0
-    largest: float = 0.0
+    key: str  # the mechanism
+    pairs: int = 0  # neighbouring pairs that were replayed
+    seconds: float = 0.0  # how long that took
+    largest: float = 0.0  # the largest loss, as a part of epsilon; 1 is the most that is allowed
+    # (n,) what should be uniform, see `distributions.uniforms`
     uniforms: Floats = field(default_factory=lambda: np.zeros(0))
-    fault: str | None = None
-    large: int = 0
-    strangers: int = 0
+    fault: str | None = None  # where a replay failed
+    large: int = 0  # pairs on large grids
+    strangers: int = 0  # data sets that differ everywhere and had to publish the same
+    # cells, call: cells of the largest grid, draws of the longest call
     cells: int = 0
     call: int = 0
 
@@ -207,7 +197,7 @@ def try_case(
             if longest or (is_large and strange == 2):
                 # Each takes as long as a release.
                 break
-        tolls.check(run)
+        check_charges(run)
     except Breach as breach:
         fault = f"{breach} ({case.describe(change)})"
     pairs = max(tried, 1)
@@ -247,3 +237,92 @@ def _check_books(run: Recording, epsilon: float) -> None:
         abs(text - epsilon) > 1e-9 * epsilon + 2e-12 * len(release.tree.stages) for text in stated
     ):
         raise Breach(f"the books say that {stated[0]!r} was spent, in stages {stated[1]!r}")
+
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_PASSES = 12  # passes over one domain, at most
+
+
+def check_charges(run: Recording) -> None:
+    """Raise `Breach` for a node that was drawn with more than its account shows.
+
+    Counts and choices of single nodes; what a proof of its own covers (PrivTree's tests, candidate
+    sets, coefficients) has names of its own and is left to replays.
+    """
+    tree = run.published.tree
+    questions = [draw.question for draw in run.draws if draw.question.kind != "above"]
+    named = _named(tree.parent, [question.keys for question in questions])
+    if named is None:
+        return
+    names, order = named
+    drawn = np.zeros_like(tree.spent)
+    for question in questions:
+        stage = _stage(question, tree.stages)
+        if stage is None:
+            continue
+        at = np.minimum(np.searchsorted(names, question.keys), len(names) - 1)
+        matches = names[at] == question.keys
+        np.add.at(drawn[:, stage], order[at[matches]], question.units[matches])
+    beyond = np.argwhere(drawn > tree.spent)
+    if len(beyond):
+        node, stage = beyond[0]
+        raise Breach(
+            f"the books show {int(tree.spent[node, stage])} units for {tree.stages[stage]!r} of "
+            f"node {node}, which was drawn with {int(drawn[node, stage])}"
+        )
+
+
+def _stage(question: Question, stages: tuple[str, ...]) -> int | None:
+    """Column of a question in the books; draws of a search add a number to its name."""
+    for name in (question.stage, question.stage.rpartition(" ")[0]):
+        if name in stages:
+            return stages.index(name)
+    return None
+
+
+def _named(parent: NDArray[np.int64], keys: list[Keys]) -> tuple[Keys, NDArray[np.int64]] | None:
+    """Names of all nodes, sorted, and which node each is of; None if no pass has them."""
+    if not any(map(len, keys)):
+        return None
+    drawn_keys = np.sort(np.concatenate(keys))
+    # Children of one node are side by side, in their order.
+    at = np.arange(len(parent))
+    first = np.maximum.accumulate(np.where(np.diff(parent, prepend=-2) != 0, at, 0))
+    levels = _levels(parent)
+    with np.errstate(over="ignore"):
+        steps = (at - first + 1).astype(np.uint64) * _GOLDEN
+        for number in range(_PASSES):
+            names = np.zeros(len(parent), dtype=np.uint64)
+            names[0] = _mix(np.array([number + 1], dtype=np.uint64) * _GOLDEN)[0]
+            for level in levels:
+                names[level] = _mix(names[parent[level]] + steps[level])
+            if _any_of(names, drawn_keys):
+                order = np.argsort(names)
+                return names[order], order
+    return None
+
+
+def _levels(parent: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """The nodes below the root, level by level."""
+    order = np.argsort(parent, kind="stable")
+    ordered, level, levels = parent[order], np.zeros(1, dtype=np.int64), []
+    while len(level):
+        begin, end = (np.searchsorted(ordered, level, side) for side in ("left", "right"))
+        number = end - begin
+        within = np.arange(number.sum()) - np.repeat(np.cumsum(number) - number, number)
+        level = order[np.repeat(begin, number) + within]
+        levels.append(level)
+    return levels[:-1]
+
+
+def _any_of(names: Keys, drawn_keys: Keys) -> bool:
+    at = np.minimum(np.searchsorted(drawn_keys, names), len(drawn_keys) - 1)
+    return bool((drawn_keys[at] == names).any())
+
+
+def _mix(words: Keys) -> Keys:
+    """Scramble 64-bit words (the finaliser of splitmix64)."""
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed: Keys = words ^ (words >> np.uint64(31))
+    return mixed

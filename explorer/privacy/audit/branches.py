@@ -30,7 +30,7 @@ FILES = (
         f"mechanisms/{name}.py"
         for name in (
             *("baselines", "base", "daf", "gravity", "grids", "hierarchies", "htf", "kdtrees"),
-            *("mosaic", "privlet", "privtree", "quadtree", "steering", "trip_grids", "turns"),
+            *("mosaic", "privlet", "privtree", "quadtree", "trip_grids"),
         )
     ),
 )

@@ -61,21 +61,13 @@ class Auditable(Protocol):
 
 @dataclass(frozen=True)
 class Case:
-    """Settings, a data set and some neighbours of it.
+    """Settings, a data set and some neighbours of it."""
 
-    Attributes
-    ----------
-    settings : the mechanism's parameters, with epsilon
-    counts : (rows, cols) int64, 0 or more
-    changes : arrays like `counts`: what one unit of privacy adds, or takes away
-    contribution_bound : most records of one unit
-    style, seed : of the outcomes, see `source`
-    """
-
-    settings: Mapping[str, Any]
-    counts: Ints
-    changes: tuple[Ints, ...]
-    contribution_bound: int
+    settings: Mapping[str, Any]  # the mechanism's parameters, with epsilon
+    counts: Ints  # (rows, cols) int64, 0 or more
+    changes: tuple[Ints, ...]  # arrays like `counts`: what one unit of privacy adds, or takes away
+    contribution_bound: int  # most records of one unit
+    # style, seed: of the outcomes, see `source`
     style: str
     seed: int
 

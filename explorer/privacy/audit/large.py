@@ -34,16 +34,10 @@ RICH = 20.0
 
 @dataclass(frozen=True)
 class Large(Case):
-    """A large case.
+    """A large case."""
 
-    Attributes
-    ----------
-    grade : whether the source represents OpenDP's own, see `ways`
-    longest : whether calls are cut where people's are, and not into many small parts
-    """
-
-    grade: bool = False
-    longest: bool = False
+    grade: bool = False  # whether the source represents OpenDP's own, see `ways`
+    longest: bool = False  # whether calls are cut where people's are, and not into many small parts
 
     def describe(self, change: Ints) -> str:
         """A pair as a person can build it again: its number and seed name the counts."""

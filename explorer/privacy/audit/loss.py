@@ -31,20 +31,14 @@ class Breach(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """One call to a source of noise.
+    """One call to a source of noise."""
 
-    Attributes
-    ----------
-    kind : "laplace", "lowest" or "above"
-    stage, keys : names of the draws
-    values : (m,) exact figures, whole numbers: all that may differ between neighbours
-    sensitivity, units, offsets, threshold : as the source was given them
-    """
-
-    kind: str
+    kind: str  # "laplace", "lowest" or "above"
+    # stage, keys: names of the draws
     stage: str
     keys: Keys
-    values: Ints
+    values: Ints  # (m,) exact figures, whole numbers: all that may differ between neighbours
+    # sensitivity, units, offsets, threshold: as the source was given them
     sensitivity: int
     units: Ints
     offsets: Ints | None = None

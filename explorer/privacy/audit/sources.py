@@ -40,25 +40,16 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 @dataclass(frozen=True)
 class NoiseFinding:
-    """A source of noise and one kind of draw against the exact distribution.
+    """A source of noise and one kind of draw against the exact distribution."""
 
-    Attributes
-    ----------
-    source, kind : what was drawn
-    draws : number of draws
-    p_value : of a chi-square test
-    bound : lower bound on epsilon from single draws, where the truth is 1
-    fault : what is wrong for certain, whatever the distribution
-    call : draws of the longest call
-    """
-
+    # source, kind: what was drawn
     source: str
     kind: str
-    draws: int
-    p_value: float
-    bound: float
-    fault: str | None = None
-    call: int = 0
+    draws: int  # number of draws
+    p_value: float  # of a chi-square test
+    bound: float  # lower bound on epsilon from single draws, where the truth is 1
+    fault: str | None = None  # what is wrong for certain, whatever the distribution
+    call: int = 0  # draws of the longest call
 
     @property
     def breach(self) -> bool:

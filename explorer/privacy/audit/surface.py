@@ -39,20 +39,12 @@ HOUR = {"OGR_CURRENT_DATE": "2000-01-01T00:00:00.000Z"}
 
 @dataclass(frozen=True, eq=False)
 class Surface:
-    """What can be learnt from a release without its data.
+    """What can be learnt from a release without its data."""
 
-    Attributes
-    ----------
-    itself : the release
-    said : its properties, answers and words, and a hash of its pickle, by name
-    files : name and bytes of every file that it wrote
-    told : what was told on the way, such as its progress
-    """
-
-    itself: Any
-    said: Mapping[str, Any]
-    files: Mapping[str, bytes]
-    told: tuple[Any, ...] = ()
+    itself: Any  # the release
+    said: Mapping[str, Any]  # its properties, answers and words, and a hash of its pickle, by name
+    files: Mapping[str, bytes]  # name and bytes of every file that it wrote
+    told: tuple[Any, ...] = ()  # what was told on the way, such as its progress
 
 
 def surface(release: Any, files: bool = False, reported: tuple[Any, ...] = ()) -> Surface:

@@ -61,8 +61,8 @@ PUBLIC = (
 )
 # The rooms of the app, in order; pages stand side by side and do not import each other.
 APP_ORDER = (
-    *("", "compat", "kit", "work", "state", "boxes", "curator", "a page", "pages", "server"),
-    "main",
+    *("", "compat", "kit", "work", "state", "boxes", "curator", "mappage", "a page", "pages"),
+    *("server", "main"),
 )
 #: Rooms of the app that an audience page uses as well.
 PUBLIC_APP = ("compat", "kit", "work", "boxes")

@@ -14,8 +14,8 @@ import pytest
 from explorer import exact
 from explorer.app import Explore
 from explorer.app import server as app_server
-from explorer.app.curator import map_page
-from explorer.app.curator.page import CuratorPage
+from explorer.app.mappage import page as map_page
+from explorer.app.mappage.city_page import CuratorPage
 from explorer.app.pages import PAGES
 from explorer.errors import InputError
 from explorer.points.matrix import FrequencyMatrix

@@ -18,7 +18,7 @@ _SLOW = """
 import dataclasses, pathlib, sys, time
 from explorer.app import serve
 from explorer.app.country import page as country
-from explorer.app.curator import page as city
+from explorer.app.mappage import city_page as city
 from explorer.app.trips import page as trips
 from explorer.errors import InputError
 

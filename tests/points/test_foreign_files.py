@@ -18,7 +18,7 @@ import shapely
 from shapely.geometry import Point
 
 from explorer import InputError, read_points
-from explorer.app.curator.upload import read_upload
+from explorer.app.curator.own import read_upload
 from explorer.grid.areas.foreign import foreign_areas
 from explorer.grid.boundary import boundary_bounds
 from explorer.grid.geojson import Features

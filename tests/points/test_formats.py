@@ -18,7 +18,7 @@ import pytest
 import shapely
 
 from explorer import Grid, InputError, read_points, read_trips
-from explorer.app.curator.upload import read_upload
+from explorer.app.curator.own import read_upload
 from explorer.cli import main
 from explorer.points.counts_file import load_counts
 from explorer.points.populations import population_of_file

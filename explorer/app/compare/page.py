@@ -14,10 +14,7 @@ from explorer.app.boxes.answers import Column
 from explorer.app.compare.stage import Pair, Stage, nearer, score, why
 from explorer.app.compare.sweep_view import SweepView
 from explorer.app.curator.answers import ERROR, TRUE, answer_boxes
-from explorer.app.curator.cross_hair import read_cell
 from explorer.app.curator.data import CityData
-from explorer.app.curator.drawer import Drawer, wide_button
-from explorer.app.curator.map_page import MapPage
 from explorer.app.curator.parts import PageParts
 from explorer.app.kit import ui
 from explorer.app.kit.html import html_pane, put, section
@@ -25,6 +22,9 @@ from explorer.app.kit.map_parts import Tag
 from explorer.app.kit.maps import docked
 from explorer.app.kit.navigation import Link
 from explorer.app.kit.words import words
+from explorer.app.mappage.drawer import Drawer, wide_button
+from explorer.app.mappage.maps import read_cell
+from explorer.app.mappage.page import MapPage
 from explorer.app.state import CompareState, Side
 from explorer.app.work.document import soon
 from explorer.errors import InputError

@@ -1,4 +1,4 @@
-"""Ways to release a country, each drawn a few times: how far areas of every level are off."""
+"""The panel that compares ways to release a country, in the background."""
 
 from __future__ import annotations
 
@@ -10,12 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.app.country.data import CountryData
-from explorer.app.curator.comparing import Order
-from explorer.app.work.job import Run
+from explorer.app.country.maps import level_name
+from explorer.app.country.screen import CountryScreen
+from explorer.app.curator.panel import ComparingPanel, Order
+from explorer.app.kit.numbers import percent
+from explorer.app.work.job import Run, patient
 from explorer.country.benchmarks import benchmark_plan, by_cells
 from explorer.country.mechanism import Country
 from explorer.errors import InputError
 from explorer.evaluate.repeats import seed_of
+from explorer.views.tables import Cell
+from explorer.views.tables import table as html_table
 
 Floats = NDArray[np.float64]
 
@@ -126,3 +131,70 @@ def errors(data: CountryData, way: Country | Benchmark, seed: int, run: Run) -> 
 
 def _levels(data: CountryData) -> int:
     return len(data.areas.levels) + 1
+
+
+class WaysPanel(ComparingPanel):
+    """Other ways to spend one budget on a country."""
+
+    START = "Compare architectures"
+    DONE = "of the previews are drawn"
+    POOL = patient(1, "countries")
+
+    def compare(self, order: Order, run: Run) -> Comparison:
+        """A few previews of each, held against the truth."""
+        return compare(order, run)
+
+    def chosen(self, screen: CountryScreen) -> Country:
+        """The mechanism as its release says it."""
+        release = screen.release
+        return Country(epsilon=release.epsilon, **release.parameters)
+
+    def sentence(self, comparison: Comparison) -> str:
+        """Which is best, and by how much."""
+        return sentence(comparison)
+
+    def table(self, comparison: Comparison) -> str:
+        """Mean relative errors, a row for each."""
+        return table(comparison)
+
+
+def sentence(comparison: Comparison) -> str:
+    """Which way is best for the lowest areas."""
+    rows = [row for row in comparison.rows if math.isfinite(row.lowest)]
+    if not rows:
+        return "None of them could be drawn with these settings."
+    data, epsilon = comparison.order.data, comparison.order.chosen.epsilon
+    lowest = data.areas.levels[-1]
+    text = (
+        f"{data.title}, epsilon {epsilon:.4g}: the areas of the level {lowest} are off least by "
+        f"“{rows[0].title}” ({percent(100 * rows[0].lowest)})"
+    )
+    if len(rows) > 1 and rows[0].lowest > 0:
+        times = rows[-1].lowest / rows[0].lowest
+        text += f"; “{rows[-1].title}” has {times:.3g} times its error"
+    return f"{text}."
+
+
+def table(comparison: Comparison) -> str:
+    """Mean relative errors: a row for each way, a column for each level."""
+    data = comparison.order.data
+    levels = range(len(data.areas.levels) + 1)
+    best = [
+        min((row.errors[i] for row in comparison.rows if math.isfinite(row.errors[i])), default=0.0)
+        for i in levels
+    ]
+    rows = []
+    for row in comparison.rows:
+        title = Cell(row.title, quiet=f"left out: {row.said}" if row.said else "")
+        cells = [
+            Cell(percent(100 * error), best=error == least)
+            for error, least in zip(row.errors, best, strict=True)
+        ]
+        rows.append([title, *cells])
+    columns = [("way", "how the budget is spent")]
+    columns += [(level_name(data, level), "mean error of its areas") for level in levels]
+    caption = (
+        f"Mean error of areas, in percent of the true count (of at least {LEAST}), over {RUNS} "
+        "previews."
+    )
+    return html_table(caption, columns, rows)

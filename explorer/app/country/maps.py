@@ -9,11 +9,10 @@ import numpy as np
 
 from explorer.app.country.data import CountryData
 from explorer.app.country.screen import CountryScreen, Sight
-from explorer.app.curator.covered import CoveredMaps
-from explorer.app.curator.maps import SIDES
 from explorer.app.curator.price import of_truth
 from explorer.app.kit.labels import CURATOR, DRAWN, PREVIEW
 from explorer.app.kit.map_parts import Box, MapSpec
+from explorer.app.mappage.maps import SIDES, CoveredMaps
 from explorer.app.state import CountryState
 from explorer.views import palette
 from explorer.views.choropleth import Border, Choropleth

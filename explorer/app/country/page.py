@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Self
+from pathlib import Path
+from typing import Any, ClassVar, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.app.boxes.answers import LEAVES
 from explorer.app.boxes.rectangles import was_dragged
-from explorer.app.country.boxes import BOXES
+from explorer.app.boxes.table import BoxTable
 from explorer.app.country.budget import BudgetPanel
-from explorer.app.country.compared import WaysPanel
+from explorer.app.country.comparison import WaysPanel
 from explorer.app.country.data import (
     CountryData,
     OwnCountry,
@@ -18,30 +24,337 @@ from explorer.app.country.data import (
     load_country,
     own_country,
 )
-from explorer.app.country.drawer import CountryDrawer
 from explorer.app.country.maps import CountryMaps
-from explorer.app.country.readout import CountryReadout
-from explorer.app.country.screen import AreaLook, CountryScreen, compute
-from explorer.app.country.upload import CountryUploadForm
-from explorer.app.curator.drawing import Drawing
-from explorer.app.curator.drawn_page import DrawnPage
+from explorer.app.country.screen import AreaLook, CountryScreen, answer_country, compute
+from explorer.app.country.sentences import AreaTable, about, answer, family_table, key_figures
+from explorer.app.curator.answers import CAUSES, COLUMNS, BoxAnswers
 from explorer.app.curator.explain import Panel
-from explorer.app.curator.own import OwnPoints, as_read
-from explorer.app.curator.page import Place
+from explorer.app.curator.own import MOST_BYTES, OwnPoints, UploadForm, as_read, read_upload
 from explorer.app.curator.parts import PageParts
 from explorer.app.kit import ui
-from explorer.app.kit.html import section
+from explorer.app.kit.html import html_pane, put, section
 from explorer.app.kit.navigation import Link
 from explorer.app.kit.numbers import finite
+from explorer.app.kit.theme import SPOKEN_LABEL
+from explorer.app.mappage.city_page import Place
+from explorer.app.mappage.drawer import DrawnDrawer
+from explorer.app.mappage.drawing import Drawing
+from explorer.app.mappage.page import DrawnPage
+from explorer.app.mappage.readout import GivenBars, Readout
 from explorer.app.state import CountryState
 from explorer.cities.countries import countries, find
 from explorer.errors import InputError
 from explorer.grid.areas.areas import Areas
+from explorer.grid.areas.foreign import foreign_areas
+from explorer.grid.containers import LAYERS
+from explorer.grid.values import shown
 from explorer.points.area_counts import AreaCounts
 from explorer.points.points import Points, read_points
 from explorer.queries.boxes import Box
 from explorer.scenario import Scenario
 from explorer.scenario.choices import LOWEST
+from explorer.views.markup import ledger_bar
+
+# Which part of an error is noise is not known of areas that are answered by their own counts.
+BOXES = tuple(column for column in COLUMNS if column not in (LEAVES, CAUSES))
+
+
+#: A menu of more is no menu: beyond it, it has the chosen area's neighbours alone.
+_MOST = 700
+
+
+class AreaPicker:
+    """The menu of areas and two buttons.
+
+    Parameters
+    ----------
+    choose : called with a node
+    closer : called to show the chosen area larger
+    refused : shows a sentence
+    """
+
+    def __init__(
+        self,
+        choose: Callable[[int], None],
+        closer: Callable[[], None],
+        refused: Callable[[str], None],
+    ) -> None:
+        self._choose = choose
+        self._about: tuple[Any, ...] = ()
+        self._parent = -1
+        # Widths as styles: Panel adds fixed ones up, and a phone's page would be that wide.
+        self.menu = ui.Select(
+            label="Area", options={}, size="small", margin=0, styles={"flex": "0 1 290px"}
+        )
+        ui.bind(self.menu, self._picked, refused)
+        self.up = self._button("One level up", self._upwards)
+        self.closer = self._button("Zoom to it", closer)
+        self.view = ui.wrapping(self.menu, self.up, self.closer, gap="6px 10px")
+        self.view.styles = {**self.view.styles, "flex": "1 1 460px"}
+
+    def show(self, screen: CountryScreen) -> None:
+        """Offer the areas on the map and those that the chosen one is in."""
+        data, node = screen.data, screen.node
+        about = data, screen.level, node
+        if about != self._about:
+            self._about = about
+            options = areas_of(data, screen.level, node)
+            self.menu.param.update(options=options, value=node)
+        self._parent = int(data.areas.parent[node])
+        self.up.disabled = self._parent < 0
+
+    def _picked(self, node: Any) -> None:
+        if isinstance(node, int) and self._about and node != self._about[2]:
+            self._choose(node)
+
+    def _upwards(self) -> None:
+        if self._parent >= 0:
+            self._choose(self._parent)
+
+    @staticmethod
+    def _button(label: str, do: Callable[[], None]) -> Any:
+        return ui.Button(
+            label=label, variant="outlined", size="small", margin=0, on_click=lambda _event: do()
+        )
+
+
+def areas_of(data: CountryData, level: int, node: int) -> dict[str, int]:
+    """Names and nodes for a menu: the path of the chosen area, then the areas of a level."""
+    nodes = data.on_level(level).tolist()
+    if len(nodes) > _MOST:
+        nodes = data.areas.children(int(data.areas.parent[node])).tolist()
+    result: dict[str, int] = {}
+    for area in [*data.path(node), *sorted(nodes, key=lambda n: data.names[n].lower())]:
+        if area not in result.values():
+            result[_named(data, area, result)] = area
+    return result
+
+
+def _named(data: CountryData, node: int, menu: dict[str, int]) -> str:
+    name = data.names[node]
+    above = data.path(node)[1:-1]
+    if above and data.names[above[-1]] != name:
+        name = f"{name} ({data.names[above[-1]]})"
+    while name in menu:
+        name += "\u2009"
+    return name
+
+
+class CountryReadout(Readout):
+    """Numbers and sentences about a country; parameters as of `Readout`."""
+
+    screen: CountryScreen | None
+
+    def __init__(self, parts: PageParts, table: BoxTable) -> None:
+        super().__init__(parts, table)
+        # Its intervals follow from one linear form over all draws.
+        self.error_bars = GivenBars(self.numbers)
+        self.answer = html_pane()
+        self.about = html_pane(margin=(4, 0, 8, 0))
+        self.family = html_pane(margin=(4, 0))
+        # Next to the maps where so much space is left.
+        self.family.styles = {"flex": "1 1 400px", "min-width": "0"}
+        self.picker = AreaPicker(self._choose, self._closer, parts.refuse)
+        self.areas = AreaTable(self._choose, parts.refuse)
+        #: Set by the page: shows the chosen area larger.
+        self.closer: Callable[[], None] = lambda: None
+
+    def show(self, screen: CountryScreen) -> None:
+        """Another picture is on the maps."""
+        self.screen = screen
+        put(self.ledger, ledger_bar([(row.stage, row.epsilon) for row in screen.release.ledger]))
+        self.picker.show(screen)
+        self.numbers()
+
+    def ask(self, screen: CountryScreen, boxes: NDArray[np.float64]) -> BoxAnswers:
+        """What both sides answer to other boxes."""
+        return answer_country(screen.release, screen.data, boxes)
+
+    def complete(self, screen: CountryScreen) -> CountryScreen:
+        """Causes of errors are not distinguished here."""
+        return screen
+
+    def want(self, screen: CountryScreen) -> None:
+        """Nothing is looked for."""
+
+    def fits(self, screen: CountryScreen | None) -> bool:
+        """Boxes of another country, whose screen is on its way, are elsewhere."""
+        return screen is not None and screen.data is self._parts.data
+
+    def shows(self, screen: CountryScreen) -> Sequence[str]:
+        """The same on the country and inside the area."""
+        return [screen.look.shows] * 2
+
+    def figures(self, screen: CountryScreen) -> Sequence[tuple[str, str]]:
+        """Label and value of the strip above the maps."""
+        return key_figures(screen)
+
+    def tell(self, screen: CountryScreen) -> None:
+        """The sentences and the table of the chosen area."""
+        text = html.escape(answer(screen, self.truth))
+        put(self.answer, f'<p class="summary" role="status"><b>{text}</b></p>')
+        put(self.about, f'<p class="quiet">{html.escape(about(screen, self.truth))}</p>')
+        self.areas.show(screen, self.truth)
+        put(self.family, family_table(screen, self.truth))
+        # A grid without rows is none to a screen reader.
+        self._table.widget.visible = len(screen.boxes) > 0
+
+    @property
+    def quoting(self) -> Sequence[Any]:
+        """The panes whose texts say something of exact counts."""
+        return (*super().quoting, self.answer, self.about, self.family)
+
+    def hide_truth(self) -> None:
+        """Take away all that was sent with exact counts in it, from the table of areas too."""
+        super().hide_truth()
+        self.areas.hide_truth()
+
+    def selected(self) -> None:
+        """Boxes have no sentences of their own."""
+
+    def _choose(self, node: int) -> None:
+        self._parts.state.put(area=self._parts.data.areas.paths[node])
+
+    def _closer(self) -> None:
+        self.closer()
+
+
+class CountryDrawer(DrawnDrawer):
+    """All controls of the Country page; parameters as of `DrawnDrawer`."""
+
+    WORDS: ClassVar[str] = "country"
+    OWN: ClassVar[str] = "Cells and own country"
+    FILES: ClassVar[Mapping[str, str]] = {
+        **DrawnDrawer.FILES,
+        "Save as GeoPackage, a layer per level": "release.gpkg",
+    }
+
+    def data(self) -> list[Any]:
+        """Country and level."""
+        (chosen,) = self.mechanisms
+        # There is one mechanism; its settings and the mechanisms inside are below.
+        chosen.menu.visible = False
+        menu = ui.Select(
+            label=self.state.param.level.label,
+            options={"lowest": LOWEST},
+            value=LOWEST,
+            **ui.WIDE,
+        )
+        self.level = self.tied.tie(menu, "level")
+        #: Above the maps: it is what a visitor changes most.
+        self.shows = self.tied.choose(
+            "shows",
+            sizing_mode=None,
+            margin=0,
+            styles={"flex": "0 1 250px"},
+            stylesheets=[SPOKEN_LABEL],
+        )
+        return ["About", self.city, "Country", self.level, "Areas on the map"]
+
+    def grid(self) -> list[Any]:
+        """Cells, and what is protected."""
+        return [self.side, "Cells", self.bound, "What is protected", self.counted]
+
+    def look(self) -> list[Any]:
+        """What the colours of the maps represent."""
+        choose, switch = self.tied.choose, self.tied.switch
+        return [
+            *(choose("per"), "Colours show"),
+            *(switch("partition"), "Partition", self.base_map(), "Base map"),
+            *(choose("scale"), "Colour scale", choose("palette")),
+        ]
+
+    def use(self, data: Any) -> None:
+        """Offer the levels that these areas have."""
+        assert isinstance(data, CountryData)
+        *upper, lowest = data.areas.levels
+        levels = {name: depth for depth, name in enumerate(upper, 1)}
+        # The lowest of all countries has one value, so that another country need not change it.
+        level = LOWEST if self.state.level > len(upper) else self.state.level
+        self.level.param.update(options={"whole": 0, **levels, lowest: LOWEST}, value=level)
+        # The same value under another name is not sent by itself.
+        self.level.param.trigger("value")
+        # Counts that were brought along have the cells they have.
+        self.side.visible = data.city[1] != 0
+        self.bound.visible = data.has_users
+        self.say_counted(data)
+
+
+#: What boundaries are read from.
+ENDINGS = (*LAYERS, ".parquet", ".geoparquet", ".zip")
+
+
+class CountryUploadForm(UploadForm):
+    """The form for a visitor's own boundaries and points."""
+
+    WHAT: ClassVar[str] = "points"
+    CHOOSE: ClassVar[str] = "Choose points"
+
+    def extent(self, wide: dict[str, Any]) -> list[Any]:
+        """The boundaries are the extent: they are public and declare it."""
+        self.boundaries = ui.Upload(
+            MOST_BYTES,
+            label="Choose boundaries",
+            accept=",".join(ENDINGS),
+            uploaded_label="{filename} received",
+            variant="outlined",
+            **wide,
+        )
+        self.boundaries.refused = self._refused
+        self.levels = ui.TextInput(
+            label="Columns of the levels, coarsest first", value="country,region,district", **wide
+        )
+        return [self.boundaries, self.levels]
+
+    def in_order(self, file: Any, place: list[Any]) -> list[Any]:
+        """Boundaries first: they are what points are counted in."""
+        return [*place, file]
+
+    def order(self, data: bytes, name: str) -> Callable[..., OwnPoints[Any]]:
+        """What reads both files, one after the other; takes how, as `read_apart`.
+
+        Raises
+        ------
+        InputError
+            Where no boundaries have been chosen.
+        """
+        content, file = self.boundaries.value, self.boundaries.filename
+        if not content:
+            raise InputError("No boundaries have been chosen: choose their file first.")
+        levels = [part.strip() for part in self.levels.value.split(",") if part.strip()]
+        columns = self.named_columns()
+
+        def work(**how: Any) -> OwnPoints[Any]:
+            areas = read_areas(content, str(file), levels, **how)
+            try:
+                points = read_upload(data, name, *columns, **how)
+            except InputError:
+                self.ask_for_columns()
+                raise
+            return OwnCountry(points, "Your country", areas=areas)
+
+        return work
+
+    def loaded(self, own_data: OwnPoints[Any]) -> None:
+        """Use what has been read."""
+        self.boundaries.clear()
+        super().loaded(own_data)
+
+
+def read_areas(data: bytes, filename: str, levels: list[str], **how: Any) -> Areas:
+    """Read uploaded boundaries, in a process of their own.
+
+    Raises
+    ------
+    InputError
+        For another ending, and as `foreign_areas`.
+    """
+    ending = Path(filename).suffix.lower()
+    if ending not in ENDINGS:
+        raise InputError(
+            f"Boundaries ending in {shown(ending)} are not read: give one of {', '.join(ENDINGS)}."
+        )
+    return foreign_areas(data, levels, **how)
 
 
 class Country(DrawnPage):

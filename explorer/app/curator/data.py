@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from explorer.app.curator.grounds import base_maps_on
 from explorer.app.work.cache import Shelf
 from explorer.cities import catalogue as cities
+from explorer.cities.base_maps import base_map
+from explorer.errors import InputError
+from explorer.grid.base_map import BaseMap
+from explorer.grid.grid import Grid
 from explorer.points.counting import Placed
 from explorer.points.matrix import FrequencyMatrix
 from explorer.points.truth import of_all_records
@@ -23,6 +27,28 @@ if TYPE_CHECKING:
     from explorer.grid.base_map import BaseMap
     from explorer.grid.grid import Grid
     from explorer.points.points import Points
+
+
+def base_maps_on(
+    key: str, grids: Sequence[Grid]
+) -> tuple[tuple[BaseMap | None, ...], tuple[str, ...]]:
+    """The base map of a key of the catalogue on each grid, and sentences about a bad file.
+
+    A page without a base map is a page all the same.
+    """
+    none = (None,) * len(grids)
+    try:
+        base = base_map(key)
+        if base is None:
+            return none, ()
+        by_ground: dict[Any, BaseMap] = {}
+        for grid in grids:
+            ground = grid.bounds, grid.crs
+            if ground not in by_ground:
+                by_ground[ground] = base.on(grid)
+        return tuple(by_ground[grid.bounds, grid.crs] for grid in grids), ()
+    except InputError as error:
+        return none, (safe_text(f"No coast, roads and names: {error}", 300),)
 
 
 #: So many true maps are stored for a city, about 2 MB each.

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import html
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, Generic, TypeVar
+
+import panel as pn
 
 from explorer.app.curator.parts import PageParts
 from explorer.app.kit import ui
+from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.theme import SPOKEN_LABEL
-from explorer.app.work.job import Job
+from explorer.app.work.job import Job, Run
 from explorer.app.work.timing import PACES, Player
 from explorer.errors import InputError
 
@@ -197,3 +204,191 @@ def choice(label: str, options: dict[str, Any], **params: Any) -> Any:
         stylesheets=[SPOKEN_LABEL],
         **params,
     )
+
+
+class SteppedPanel(PlayedPanel[Found]):
+    """A panel whose steps have an order, with five buttons to go through them.
+
+    Parameters
+    ----------
+    find, parts : as for an `ExplainPanel`
+    """
+
+    def __init__(self, find: Callable[[Any], Found], parts: PageParts) -> None:
+        super().__init__(find, parts, "Play")
+        self.buttons = {
+            "To the start": panel_button("To the start", lambda _event: self._to_start()),
+            "Step back": panel_button("Step back", lambda _event: self._step(-1)),
+            "Play": self.play,
+            "Step forward": panel_button("Step forward", lambda _event: self._forward()),
+            "To the end": panel_button("To the end", lambda _event: self._to_end()),
+        }
+        self._ended = False
+
+    @abstractmethod
+    def _to_start(self) -> None:
+        """Go to the first step."""
+
+    @abstractmethod
+    def _step(self, direction: int) -> None:
+        """Go one step on (1) or back (-1)."""
+
+    @abstractmethod
+    def _to_end(self) -> None:
+        """Go to the last step."""
+
+    def _forward(self) -> None:
+        """One step on; from the end, where a panel opens, it begins anew, as playing does."""
+        if self._ended:
+            self._to_start()
+        else:
+            self._step(1)
+
+    def _offer(self, at_start: bool, at_end: bool) -> None:
+        """Offer the buttons that lead somewhere."""
+        self._ended = at_end
+        self.buttons["To the start"].disabled = self.buttons["Step back"].disabled = at_start
+        self.buttons["To the end"].disabled = at_end
+        self.play.disabled = self.buttons["Step forward"].disabled = at_start and at_end
+
+    def _slider(self, label: str, do: Callable[[int], None]) -> Any:
+        """A slider over steps, from 0; ``do`` takes a step that exists."""
+        slider = ui.IntSlider(
+            label=label,
+            start=0,
+            end=1,
+            value=0,
+            size="small",
+            margin=(0, 12),
+            styles={"flex": "1 1 240px"},
+            sizing_mode="stretch_width",
+        )
+        ui.bind(slider, partial(_within, slider, do), self._refused)
+        return slider
+
+
+def follow(slider: Any, value: int, end: int) -> None:
+    """Let a slider follow; one without a choice cannot be moved."""
+    slider.param.update(end=max(end, 1), value=value, disabled=end == 0)
+
+
+def _within(slider: Any, do: Callable[[int], None], value: int) -> None:
+    """Bounds that Panel does not enforce on the server."""
+    if not slider.start <= value <= slider.end:
+        raise InputError(f"{slider.label}: choose from {slider.start:,} to {slider.end:,}.")
+    do(value)
+
+
+@dataclass(frozen=True, eq=False)
+class Order:
+    """What to compare: the mechanism on screen with its settings, and others of its epsilon.
+
+    Parameters
+    ----------
+    data : the exact data of the page
+    chosen : the mechanism on screen
+    key : of the screen, by which a comparison of other settings is told
+    """
+
+    data: Any
+    chosen: Any
+    key: tuple[Any, ...]
+
+
+class ComparingPanel(ExplainPanel[Any]):
+    """A panel with a button, its progress, a sentence and a table.
+
+    Nothing is computed before its button is pressed. What was found stays when settings change,
+    and says so.
+    """
+
+    #: On the button, and what is counted while it works: "40 % `DONE`".
+    START: ClassVar[str]
+    DONE: ClassVar[str]
+    #: Where it works.
+    POOL: ClassVar[ThreadPoolExecutor]
+
+    def __init__(self, parts: PageParts) -> None:
+        super().__init__(lambda question: question, parts)
+        self.found: Any = None
+        self.work: Job[Any] = Job(
+            self.compare, self._done, self._refused, changed=self._progressed, pool=self.POOL
+        )
+        self.go = panel_button(self.START, self._start, "contained")
+        self.stop = panel_button("Stop", lambda _event: self.work.cancel())
+        self.stop.disabled = True
+        self._progress, self._said, self._table = (html_pane(margin=(4, 0)) for _ in range(3))
+        self.view = pn.Column(
+            ui.wrapping(self.go, self.stop, gap="6px 8px"),
+            self._progress,
+            self._said,
+            self._table,
+            sizing_mode="stretch_width",
+            margin=(4, 0),
+        )
+
+    @abstractmethod
+    def compare(self, order: Order, run: Run) -> Any:
+        """What is found, with its ``order``. In a thread: touches no widget."""
+
+    @abstractmethod
+    def chosen(self, screen: Any) -> Any:
+        """The mechanism of a screen, with its settings."""
+
+    @abstractmethod
+    def sentence(self, comparison: Any) -> str:
+        """What was found, in words: plain text."""
+
+    @abstractmethod
+    def table(self, comparison: Any) -> str:
+        """What was found, as HTML."""
+
+    def show(self, screen: Any) -> None:
+        """Look at another screen; what was found of other settings stays, marked as such."""
+        self._screen = screen
+        self._write()
+
+    def selected(self) -> None:
+        """Boxes do not matter here."""
+
+    def hide(self) -> None:
+        """Stop work; what has been found stays for the next look."""
+        self.work.cancel()
+        self._screen = None
+
+    def _question(self, screen: Any) -> Any:
+        return screen
+
+    def _show(self, comparison: Any) -> None:
+        """Nothing is found but by the button."""
+
+    def _start(self, _event: Any = None) -> None:
+        screen = self._screen
+        if screen is not None:
+            self.work.ask(Order(screen.data, self.chosen(screen), screen.key[:2]))
+
+    def _done(self, comparison: Any) -> None:
+        self.found = comparison
+        self._write()
+
+    def _progressed(self) -> None:
+        running = self.work.busy
+        self.go.disabled, self.stop.disabled = running, not running
+        text = ""
+        if running:
+            part, left = self.work.progress
+            rest = "" if left is None else f", about {left:.0f} s left"
+            text = f"{part:.0%} {self.DONE}{rest}."
+        put(self._progress, f'<p class="quiet" role="status">{text}</p>' if text else "")
+
+    def _write(self) -> None:
+        self._progressed()
+        comparison, screen = self.found, self._screen
+        if comparison is None:
+            return
+        text = self.sentence(comparison)
+        if screen is not None and comparison.order.key != screen.key[:2]:
+            text = f"{text} The settings have changed since: compare again for the present ones."
+        put(self._said, f'<p class="summary" role="status">{html.escape(text)}</p>')
+        put(self._table, self.table(comparison))
+        self.go.label = "Compare again"

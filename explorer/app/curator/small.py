@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from explorer.app.curator.answers import answer_boxes, median_error
 from explorer.app.curator.data import CityData
-from explorer.app.curator.figures import map_error
-from explorer.app.curator.screen import Look
+from explorer.app.curator.screen import Look, map_error
 from explorer.mechanisms import Mechanism
 from explorer.views.partition import Leaves
 from explorer.views.pictures import colour, private_map

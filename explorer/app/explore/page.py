@@ -6,21 +6,16 @@ from base64 import b64encode
 from collections.abc import Callable, Mapping
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from explorer.app.boxes.released import ReleasePage, is_release
 from explorer.app.curator.answers import COLUMNS
-from explorer.app.curator.city_page import CityPage
 from explorer.app.curator.data import CityData
-from explorer.app.curator.drawing import Drawing
 from explorer.app.curator.explain import Panel
-from explorer.app.curator.map_readout import MapReadout
-from explorer.app.curator.maps import MapPair
+from explorer.app.curator.own import UploadForm
 from explorer.app.curator.parameters import help_pane
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.runs import Runs
-from explorer.app.curator.upload import UploadForm
-from explorer.app.explore.drawer import ExploreDrawer
 from explorer.app.explore.gallery import GalleryPanel
 from explorer.app.explore.leaf import LeafInspector
 from explorer.app.explore.partition import PartitionPanel
@@ -28,8 +23,43 @@ from explorer.app.explore.replay import Replay
 from explorer.app.explore.saves import Saves
 from explorer.app.kit.html import html_pane, section
 from explorer.app.kit.words import words
+from explorer.app.mappage.drawer import DrawnDrawer
+from explorer.app.mappage.drawing import Drawing
+from explorer.app.mappage.maps import MapPair
+from explorer.app.mappage.page import CityPage
+from explorer.app.mappage.readout import MapReadout
 from explorer.app.state import ExploreState
 from explorer.errors import InputError
+
+
+class ExploreDrawer(DrawnDrawer):
+    """All controls of the Explore page; parameters as of `DrawnDrawer`."""
+
+    WORDS: ClassVar[str] = "explore"
+    OWN: ClassVar[str] = "Grid and own points"
+
+    def data(self) -> list[Any]:
+        """The city."""
+        return ["About", "Figures", self.city, "City"]
+
+    def grid(self) -> list[Any]:
+        """Grid, and what is protected."""
+        return [self.side, "Grid", self.bound, "What is protected", self.counted]
+
+    def first(self) -> list[Any]:
+        """What the right map shows."""
+        return [self.tied.choose("right"), "Right map"]
+
+    def look(self) -> list[Any]:
+        """Colours, partition, the left map."""
+        choose, switch = self.tied.choose, self.tied.switch
+        return [
+            *(choose("colour"), "Coloured by", choose("scale"), "Colour scale"),
+            *(choose("palette"), "Colours", switch("partition"), "Partition"),
+            *(choose("partition_over"), "Outlines", choose("truth"), "Left map"),
+            *(choose("scale_from"), "Colour range", self.base_map(), "Base map"),
+        ]
+
 
 #: The private map with which the page of the made-up city begins, see `views.plotting.poster`.
 KEPT_PICTURE = Path(__file__).with_name("made_up_city.png")

@@ -11,10 +11,9 @@ import panel as pn
 from numpy.typing import NDArray
 
 from explorer.app.boxes.rectangles import Chosen, chosen
-from explorer.app.curator.panel import choice
+from explorer.app.curator.panel import SteppedPanel, choice, follow
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.screen import Painted, Screen
-from explorer.app.curator.stepped import SteppedPanel, follow
 from explorer.app.kit import ui
 from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.numbers import percent

@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 
 from explorer.app.boxes.answers import said
 from explorer.app.curator.answers import EXACT_NAMES, BoxAnswers, chips
-from explorer.app.curator.maps import colours_of
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.price import counted_of_all, of_truth
 from explorer.app.curator.screen import Screen
 from explorer.app.kit import ui
 from explorer.app.kit.labels import DRAWN, PREVIEW
 from explorer.app.kit.numbers import percent
+from explorer.app.mappage.maps import colours_of
 from explorer.errors import InputError
 from explorer.grid.range_queries import Queries, RangeQueries, same_questions
 from explorer.queries.files import no_formula

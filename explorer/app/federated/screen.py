@@ -7,9 +7,9 @@ from typing import Any, cast
 
 from explorer.app.curator import screen as shared
 from explorer.app.curator.data import CityData
-from explorer.app.curator.drawing import Drawing
 from explorer.app.curator.screen import Job, Progress, Screen
 from explorer.app.kit.words import words
+from explorer.app.mappage.drawing import Drawing
 from explorer.app.work.cache import Shelf
 from explorer.errors import InputError
 from explorer.federated.mechanism import Federated

@@ -10,7 +10,6 @@ import panel as pn
 import param
 
 from explorer.app.curator.data import CityData
-from explorer.app.curator.page import CuratorPage
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.scenarios import Workspace
 from explorer.app.curator.setting_fields import button
@@ -32,6 +31,7 @@ from explorer.app.learn.contents import Contents
 from explorer.app.learn.lottery_look import seen_in
 from explorer.app.learn.progress import Progress
 from explorer.app.learn.stories import LessonStories
+from explorer.app.mappage.city_page import CuratorPage
 from explorer.app.state import PlaceState
 from explorer.errors import InputError
 from explorer.grid.values import as_number, shown

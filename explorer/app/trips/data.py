@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.app.curator.grounds import base_maps_on
+from explorer.app.curator.data import base_maps_on
 from explorer.app.curator.own import OwnPoints
 from explorer.app.state import TripPlace
 from explorer.app.work.cache import Shelf

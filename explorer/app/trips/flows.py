@@ -1,4 +1,4 @@
-"""Flows: how many trips go between zones, as arcs over a map and as a matrix."""
+"""Flows between zones of two places: a private matrix beside the true one."""
 
 from __future__ import annotations
 
@@ -6,35 +6,217 @@ import html
 import io
 import tempfile
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import panel as pn
 from numpy.typing import NDArray
 
-from explorer.app.curator.error_bars import RUNS
 from explorer.app.curator.panel import ExplainPanel, choice, panel_button
 from explorer.app.curator.parts import PageParts
 from explorer.app.kit import ui
 from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.numbers import finite
 from explorer.app.kit.words import words
+from explorer.app.mappage.readout import RUNS
 from explorer.app.state import TripsState
-from explorer.app.trips import flow_sentences as say
-from explorer.app.trips.flow_work import FlowChoice, FlowJob, FlowScreen, find_flows
 from explorer.app.trips.screen import TripScreen
 from explorer.app.work.job import Job, Run, patient
 from explorer.errors import InputError
 from explorer.evaluate.simulation import about_flows, simulate
-from explorer.releases.flows import Flows
+from explorer.grid.grid import Grid
+from explorer.releases.flows import Direction, Flows, flows
+from explorer.releases.places import place_counts
 from explorer.releases.release import Release
+from explorer.trips.found import LEVELS, exact_flows, found
 from explorer.views import palette
-from explorer.views.flows import FlowMap, ZoneMatrix
+from explorer.views.flows import FlowMap, FlowPicture, ZoneMatrix, flow_picture
+from explorer.views.scale import ColourScale, top_value_of_leaves
 
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class FlowChoice:
+    """What the panel is asked for.
+
+    Parameters
+    ----------
+    zones : along each side of a place
+    pair : the two places, from 0
+    direction : "between" all zones, or those "incoming" to or "outgoing" from one
+    zone : that one, where there is one
+    most : so many arcs
+    loops : whether flows that stay in their zone are drawn
+    """
+
+    zones: int = 8
+    pair: tuple[int, int] = (0, 1)
+    direction: Direction = "between"
+    zone: int | None = None
+    most: int = 50
+    loops: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class FlowScreen:
+    """What the panel shows.
+
+    Attributes
+    ----------
+    every : all flows of the release; ``drawn`` those on the map, largest first
+    true : exact counts of all flows, (zones, zones): the curator's
+    table : false discoveries and misses by size of the zones: the curator's
+    """
+
+    screen: TripScreen
+    choice: FlowChoice
+    every: Flows
+    drawn: Flows
+    picture: FlowPicture
+    true: Floats
+    table: pd.DataFrame
+
+
+@dataclass(frozen=True, eq=False)
+class FlowJob:
+    """One request; what is still right in ``previous`` is used again.
+
+    ``half_width`` (n,) of all flows by simulation, once it is known.
+    """
+
+    screen: TripScreen
+    choice: FlowChoice
+    half_width: Floats | None = None
+    previous: FlowScreen | None = None
+
+
+def find_flows(job: FlowJob) -> FlowScreen:
+    """Count all flows, choose those to be drawn, hold them against the truth.
+
+    Raises
+    ------
+    InputError
+        For zones finer than the grids, or too many of them.
+    """
+    screen, choice, old = job.screen, job.choice, job.previous
+    if choice.direction == "between":
+        choice = replace(choice, zone=None)
+    release, matrix = screen.release, screen.data.matrix
+    same = old is not None and old.screen.release is release and old.choice.pair == choice.pair
+    if old is not None and same and old.choice.zones == choice.zones:
+        every, true = old.every, old.true
+    else:
+        every = flows(release, choice.zones, choice.pair)
+        true = exact_flows(matrix, every.origins, every.destinations, choice.pair)
+    if job.half_width is not None and len(job.half_width) == len(every):
+        every = every.with_half_width(job.half_width)
+    table = old.table if same and old is not None else found(matrix, release, LEVELS, choice.pair)
+    if choice.direction != "between" and choice.zone is None:
+        # The zone that most arrive in, or leave.
+        choice = replace(choice, zone=int(np.argmax(every.totals(choice.direction))))
+    drawn = every.largest(choice.most, choice.direction, choice.zone, choice.loops)
+    drawn = drawn.select(drawn.value > 0)
+    private = place_counts(release, choice.pair[0])
+    ones = np.ones(private.size, dtype=np.int64)
+    ground = ColourScale("log", top_value_of_leaves(private.ravel(), ones, "log"), "release")
+    ones = np.ones(len(every), dtype=np.int64)
+    scale = ColourScale("log", top_value_of_leaves(every.value, ones, "log"), "release")
+    ends = _on(every.origins.grid, every.destinations.grid, every.destinations.centres)
+    picture = flow_picture(every, drawn, ends, ground.encode(private.astype(np.float32)), scale)
+    return FlowScreen(screen, choice, every, drawn, picture, true, table)
+
+
+def _on(ground: Grid, other: Grid, middles: Floats) -> Floats:
+    """Points of another place's grid (n, 2) on the map of the origin."""
+    if ground.crs is None or other.crs is None or ground.crs == other.crs:
+        return middles
+    x, y = ground.from_lonlat(*other.to_lonlat(*middles.T))
+    return np.stack([x, y], axis=1)
+
+
+#: So many flows are in the table next to the map.
+ROWS = 10
+
+
+def flows_summary(flow_screen: FlowScreen) -> str:
+    """The largest flow, how many are above the noise, and what the intervals cover."""
+    every, drawn, choice = flow_screen.every, flow_screen.drawn, flow_screen.choice
+    count = int(np.sum(every.shown))
+    release = flow_screen.screen.release
+    trips = "trips by weight" if release.weighted else "trips"
+    noise = "3 / epsilon" if release.contribution_bound == 1 else "3 × bound / epsilon"
+    text = (
+        f"{choice.zones} × {choice.zones} zones a place have {len(every):,} flows between them; "
+        f"{count:,} are released as {every.threshold:,.3g} {trips} ({noise}) or more."
+    )
+    if not len(drawn):
+        return f"{text} No flow of this kind has a private count above 0."
+    unsure = int(np.sum(drawn.holds_zero))
+    first = f"{drawn.value[0]:,.0f} ± {drawn.half_width[0]:,.0f}"
+    start, stop = (
+        every.origins.labels[drawn.origin[0]],
+        every.destinations.labels[drawn.destination[0]],
+    )
+    true = flow_screen.true[drawn.origin[0], drawn.destination[0]]
+    text += (
+        f" The largest of the {len(drawn)} drawn goes from zone {start} to zone {stop}: {first}, "
+        f"in truth {true:,.0f}."
+    )
+    if unsure:
+        are = "is" if unsure == 1 else "are"
+        text += f" {unsure} of them {are} grey: there may be nobody."
+    return text
+
+
+def flows_table(flow_screen: FlowScreen) -> str:
+    """The largest flows that are drawn, private and true, as a table."""
+    drawn, every = flow_screen.drawn, flow_screen.every
+    rows = []
+    for at in range(min(ROWS, len(drawn))):
+        origin, destination = int(drawn.origin[at]), int(drawn.destination[at])
+        name = f"{every.origins.labels[origin]} to {every.destinations.labels[destination]}"
+        rows.append(
+            f"<tr><th scope='row'>{html.escape(name)}</th><td>{drawn.value[at]:,.0f}</td>"
+            f"<td>{drawn.half_width[at]:,.0f}</td>"
+            f"<td>{flow_screen.true[origin, destination]:,.0f}</td></tr>"
+        )
+    if not rows:
+        return ""
+    return (
+        "<div class='scroll'><table class='numbers'><caption>The largest flows; zones are numbered "
+        "row-column from the south-west</caption><thead><tr><th scope='col'>zones</th>"
+        "<th scope='col'>private</th><th scope='col'>±</th><th scope='col'>true</th></tr></thead>"
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def found_table(flow_screen: FlowScreen) -> str:
+    """False discoveries and misses by size of the zones, as a table; exact figures."""
+    rows = [
+        f"<tr><th scope='row'>{row.zones} × {row.zones}</th><td>{row.shown:,}</td>"
+        f"<td>{_of(row.shown_empty, row.shown)}</td><td>{row.large:,}</td>"
+        f"<td>{_of(row.missed, row.large)}</td><td>{row.top_found} of {row.top}</td></tr>"
+        for row in flow_screen.table.itertuples()
+    ]
+    return (
+        "<div class='scroll'><table class='numbers'><caption>Against the truth, by size of the "
+        f"zones: a flow is shown if released as {flow_screen.every.threshold:,.3g} or more"
+        "</caption><thead><tr><th scope='col'>zones</th><th scope='col'>shown</th>"
+        "<th scope='col'>of these truly empty</th><th scope='col'>truly that large</th>"
+        "<th scope='col'>of these missed</th><th scope='col'>largest found</th></tr></thead>"
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def _of(part: int, whole: int) -> str:
+    return "–" if not whole else f"{part:,} ({part / whole:.0%})"
+
+
 Bars = tuple[Release, int, tuple[int, int], Floats]
 
 ZONES = (2, 4, 8, 16)
@@ -267,7 +449,7 @@ class FlowPanel(ExplainPanel[FlowScreen]):
             chosen = zones.boxes[zone : zone + 1]
         self.map.show(flow_screen.picture, colours, chosen)
         self.matrix.show(flow_screen.picture, colours)
-        text = say.about_flows(flow_screen)
+        text = flows_summary(flow_screen)
         counted = f"{flow_screen.choice.zones} × {flow_screen.choice.zones} zones a place have"
         self.map.describe(
             f"Flows between zones. {counted} {len(flow_screen.every):,} flows between them, of "
@@ -277,8 +459,8 @@ class FlowPanel(ExplainPanel[FlowScreen]):
             f"All {len(flow_screen.every):,} flows as a matrix; the table has numbers"
         )
         put(self._said, f'<p class="summary" role="status">{html.escape(text)}</p>')
-        put(self._top, say.flows_table(flow_screen))
-        put(self._found, say.found_table(flow_screen))
+        put(self._top, flows_table(flow_screen))
+        put(self._found, found_table(flow_screen))
         self._progressed()
         on = self._state.mechanism == "gravity" and (
             self._state.parameter("zones") == flow_screen.choice.zones

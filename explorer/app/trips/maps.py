@@ -7,11 +7,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.app.curator.covered import CoveredMaps
-from explorer.app.curator.maps import SIDES
 from explorer.app.kit.html import put
 from explorer.app.kit.labels import CURATOR, DRAWN, PREVIEW
 from explorer.app.kit.map_parts import Box, MapSpec
+from explorer.app.mappage.maps import SIDES, CoveredMaps
 from explorer.app.state import TripsState
 from explorer.app.trips.data import TripData
 from explorer.app.trips.screen import PlacePicture, TripScreen

@@ -8,16 +8,15 @@ import pytest
 
 from explorer.app import Explore
 from explorer.app.boxes.rectangles import Rectangles
-from explorer.app.curator import drawing as module
 from explorer.app.curator.data import own_city
-from explorer.app.curator.drawing import Drawing
 from explorer.app.curator.own import OwnPoints
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.price import Price, spent_sentence
-from explorer.app.curator.release_button import STOP
 from explorer.app.curator.start import Opening
-from explorer.app.curator.underway import Booking
 from explorer.app.kit.message import MessageArea
+from explorer.app.mappage import drawing as module
+from explorer.app.mappage.drawer import STOP
+from explorer.app.mappage.drawing import Booking, Drawing
 from explorer.app.state import ExploreState
 from explorer.app.work import job
 from explorer.app.work.job import Run, Superseded

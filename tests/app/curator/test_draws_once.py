@@ -18,11 +18,11 @@ import pytest
 from explorer import Release
 from explorer.app.boxes.rectangles import Rectangles
 from explorer.app.curator.data import CityData, own_city
-from explorer.app.curator.drawing import Drawing
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.price import Price
 from explorer.app.curator.screen import Job
 from explorer.app.curator.start import Opening
+from explorer.app.mappage.drawing import Drawing
 from explorer.app.state import ExploreState
 from explorer.points.matrix import FrequencyMatrix
 from explorer.privacy.drawn import DrawnReleases

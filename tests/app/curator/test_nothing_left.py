@@ -90,7 +90,7 @@ def test_a_crash_in_a_draw_logs_no_count_and_stays_booked_once(
     def crash(*_: object) -> None:
         raise ArithmeticError("the paint is dry")
 
-    monkeypatch.setattr("explorer.app.curator.drawing.spent_sentence", crash)
+    monkeypatch.setattr("explorer.app.mappage.drawing.spent_sentence", crash)
     with caplog.at_level(logging.DEBUG):
         press.draw_release(page)
     assert "the paint is dry" in caplog.text

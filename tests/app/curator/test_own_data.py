@@ -11,10 +11,9 @@ import pytest
 import shapely
 
 from explorer.app import Compare, Explore, Learn, Trips
-from explorer.app.country.upload import CountryUploadForm
-from explorer.app.curator.own import OwnPoints
-from explorer.app.curator.upload import UploadForm, read_upload
-from explorer.app.trips.upload import TripUploadForm
+from explorer.app.country.page import CountryUploadForm
+from explorer.app.curator.own import OwnPoints, UploadForm, read_upload
+from explorer.app.trips.page import TripUploadForm
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
 from explorer.grid.projection import LONLAT, as_crs, transform
@@ -252,9 +251,9 @@ def test_what_is_no_file_of_points_is_one_sentence_and_nothing_stays_on_disk(dat
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_too_many_rows_are_one_sentence(ending, monkeypatch) -> None:
     data = csv() if ending == "csv" else PLACES.to_parquet(index=False)
-    monkeypatch.setattr("explorer.app.curator.upload.MOST_ROWS", 900)
+    monkeypatch.setattr("explorer.app.curator.own.MOST_ROWS", 900)
     assert len(read_upload(data, f"points.{ending}")) == 900
-    monkeypatch.setattr("explorer.app.curator.upload.MOST_ROWS", 899)
+    monkeypatch.setattr("explorer.app.curator.own.MOST_ROWS", 899)
     with pytest.raises(InputError, match="899") as refused:
         read_upload(data, f"points.{ending}")
     assert "\n" not in str(refused.value)

@@ -12,9 +12,9 @@ import pytest
 import explorer
 from explorer import exact
 from explorer.app import Explore
-from explorer.app.curator.error_bars import RUNS, ErrorBars
 from explorer.app.curator.explain import OFF, Explain
 from explorer.app.curator.parameters import FIRST, MechanismPanel
+from explorer.app.mappage.readout import RUNS, ErrorBars
 from explorer.app.state import ExploreState
 from explorer.evaluate.repeats import Spread, repeats
 from explorer.evaluate.simulation import simulated_sd

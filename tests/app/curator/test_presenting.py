@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from explorer.app import Compare, Country, Explore, Federated, Trips
-from explorer.app.curator.data import load_city
-from explorer.app.curator.grounds import base_maps_on
+from explorer.app.curator.data import base_maps_on, load_city
 from explorer.cities import madeup
 from explorer.grid.grid import Grid
 from explorer.points.matrix import FrequencyMatrix

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from explorer.app import Explore
-from explorer.app.curator import data, map_readout
+from explorer.app.curator import data
 from explorer.app.curator.answers import COLUMNS, BoxAnswers, answer_boxes, median_error
-from explorer.app.curator.figures import map_error, summary
-from explorer.app.curator.map_readout import Question, find_causes
-from explorer.app.curator.maps import MapPair
-from explorer.app.curator.screen import Job, Look, compute
+from explorer.app.curator.screen import Job, Look, compute, map_error, summary
 from explorer.app.kit.labels import CURATOR, DRAWN, PREVIEW
+from explorer.app.mappage import readout
+from explorer.app.mappage.maps import MapPair
+from explorer.app.mappage.readout import Question, find_causes
 from explorer.app.state import ExploreState
 from explorer.app.work.cache import Shelf
 from explorer.errors import InputError
@@ -345,7 +345,7 @@ def test_more_leaves_than_can_be_drawn_are_the_largest(monkeypatch) -> None:
     page = Explore(MATRIX, epsilon=0.5)
     asked = Question(page.screen, ("Q1", "Q2"), (0,))
     every = find_causes(asked).cut
-    monkeypatch.setattr(map_readout, "MOST_BOXES", 5)
+    monkeypatch.setattr(readout, "MOST_BOXES", 5)
     found = find_causes(asked)
     assert len(found.cut) == 5
     assert "Only the 5 largest are marked" in found.sentence

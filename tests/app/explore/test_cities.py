@@ -9,7 +9,7 @@ import pytest
 
 from explorer.app import Explore
 from explorer.app.curator.data import own_city
-from explorer.app.curator.waiting import FADED
+from explorer.app.mappage.city_page import FADED
 from explorer.errors import InputError
 from explorer.points.matrix import FrequencyMatrix
 from tests.app import press
@@ -42,7 +42,7 @@ class Shelf:
 def shelf(monkeypatch) -> Shelf:
     shelf = Shelf()
     for name in ("is_loaded", "load_city"):
-        monkeypatch.setattr(f"explorer.app.curator.page.{name}", getattr(shelf, name))
+        monkeypatch.setattr(f"explorer.app.mappage.city_page.{name}", getattr(shelf, name))
     shelf.page = Explore("madeup", side=256, mechanism="uniform")
     return shelf
 

@@ -14,13 +14,12 @@ from pyviz_comms import Comm
 
 from explorer.app import Explore
 from explorer.app.boxes.rectangles import Rectangles
-from explorer.app.curator.drawing import Drawing
-from explorer.app.curator.error_bars import RUNS, ErrorBars
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.start import Opening
-from explorer.app.explore.drawer import ExploreDrawer
-from explorer.app.explore.page import KEPT_PICTURE
+from explorer.app.explore.page import KEPT_PICTURE, ExploreDrawer
 from explorer.app.kit.message import MessageArea
+from explorer.app.mappage.drawing import Drawing
+from explorer.app.mappage.readout import RUNS, ErrorBars
 from explorer.app.state import ExploreState
 from explorer.evaluate.simulation import simulated_sd
 from explorer.grid.grid import Grid

@@ -8,16 +8,13 @@ import numpy as np
 import pytest
 
 from explorer.app.curator.explain import OFF
-from explorer.app.federated import comparison
-from explorer.app.federated.failing import about_shards
-from explorer.app.federated.failing_figures import find_figures
-from explorer.app.federated.levels import LevelsJob, judge
-from explorer.app.federated.masked_shard import PEOPLE, masked_shard
-from explorer.app.federated.round_frame import FrameJob, compute_frame, drowned_in_noise
-from explorer.app.federated.round_sentences import off_after
+from explorer.app.federated import algorithms
+from explorer.app.federated.failing import about_shards, find_figures
+from explorer.app.federated.rounds import FrameJob, compute_frame, drowned_in_noise, off_after
 from explorer.app.federated.screen import people_of
-from explorer.app.federated.smooth import FINEST, RUNS, smoothed
-from explorer.app.federated.smooth_panel import _verdict
+from explorer.app.federated.server_saw import PEOPLE, masked_shard
+from explorer.app.federated.smooth import FINEST, RUNS, _verdict, smoothed
+from explorer.app.federated.thresholds import LevelsJob, judge
 from explorer.errors import InputError
 from explorer.evaluate.repeats import seed_of
 from explorer.federated import calibration
@@ -334,13 +331,13 @@ def test_bytes_are_those_of_the_rounds_and_large_shards_have_less_noise(read) ->
 
 
 def test_all_algorithms_are_compared_when_asked(page, monkeypatch) -> None:
-    monkeypatch.setattr(comparison, "RUNS", 1)
+    monkeypatch.setattr(algorithms, "RUNS", 1)
     page.explain.choice.value = "Algorithms"
     panel = page.explain.open
     assert panel.found is None
     press.press(panel, "Compare algorithms")
     rows = panel.found.rows
-    assert {row.key for row in rows} == set(ALGORITHMS) == set(comparison.TITLES)
+    assert {row.key for row in rows} == set(ALGORITHMS) == set(algorithms.TITLES)
     assert [row.mse for row in rows] == sorted(row.mse for row in rows)
     by_key = {row.key: row for row in rows}
     assert by_key["people"].mse < by_key["paper"].mse

@@ -4,7 +4,7 @@ import param
 import pytest
 
 from explorer.app import Compare, Country, Explore, Federated, Trips
-from explorer.app.curator.waiting import Waiting
+from explorer.app.mappage.city_page import Waiting
 from tests.app import press
 
 

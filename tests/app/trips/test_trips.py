@@ -14,8 +14,8 @@ import pytest
 from explorer import TripMatrix, exact
 from explorer.app import Trips
 from explorer.app.curator.explain import OFF
-from explorer.app.trips import built_sentences as say
-from explorer.app.trips.built_frame import CutJob, compute_cut
+from explorer.app.trips import built as say
+from explorer.app.trips.built import CutJob, compute_cut
 from explorer.cities.trip_sets import trip_sets
 from explorer.errors import InputError
 from explorer.evaluate.repeats import one_run, repeats
@@ -40,7 +40,7 @@ def words(view) -> str:
 @pytest.fixture(autouse=True)
 def few_runs(monkeypatch) -> None:
     """Intervals from two runs: how good they are is tested where they are simulated."""
-    for module in ("curator.error_bars", "trips.flows", "trips.comparison"):
+    for module in ("mappage.readout", "trips.flows", "trips.comparison"):
         monkeypatch.setattr(f"explorer.app.{module}.RUNS", 2)
 
 

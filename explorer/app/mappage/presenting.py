@@ -1,4 +1,4 @@
-"""Presenting: large type, no drawer, exact counts only when asked for; and palettes by theme."""
+"""Presenting: large type, a light palette, no drawer, and exact counts sent only when asked for."""
 
 from __future__ import annotations
 

@@ -73,11 +73,6 @@ class Wires:
 class Person:
     """A person in a shard.
 
-    Parameters
-    ----------
-    number : her position in the shard
-    random : source of her keys and seeds
-
     Attributes
     ----------
     public : her public keys
@@ -103,11 +98,6 @@ class Person:
 
         A box holds 34 bytes and its tag of 16. Its nonce is the sender's number: the two of one
         edge share a key.
-
-        Raises
-        ------
-        Distrust
-            With fewer neighbours than rebuild a secret.
         """
         self._neighbours = neighbours
         if len(neighbours) < threshold:
@@ -191,12 +181,7 @@ def word_of(bits: int) -> Word:
 
 
 def mask(key: bytes, begin: int, end: int, word: Word) -> NDArray[np.unsignedinteger]:
-    """Words begin to end of the mask that a key represents (ChaCha20).
-
-    Parameters
-    ----------
-    begin : a whole number of blocks of 64 bytes
-    """
+    """Words begin to end of the mask that a key represents (ChaCha20)."""
     block, rest = divmod(begin * word.itemsize, _BLOCK)
     if rest:
         raise ValueError("a mask is entered at whole blocks")
@@ -261,12 +246,7 @@ class Aggregate:
 
 
 def wrapped(plan: Round, *parts: Vectors) -> int:
-    """How many sums of a shard did not fit their bits: known to the simulation, not to the server.
-
-    Parameters
-    ----------
-    parts : what was added up, counts and noise
-    """
+    """How many sums of a shard did not fit their bits: known to the simulation alone."""
     sums = np.zeros(plan.counters, dtype=np.int64)
     for part in parts:
         np.add.at(sums, part.index, part.value)
@@ -317,7 +297,7 @@ def aggregate(
     survivors = _those(last >= VECTOR)
     for i in survivors:
         people[i].receive(boxes[i], wires)
-    masks = Masks.of([people[i] for i in survivors], wires)
+    masks = masks_of([people[i] for i in survivors], wires)
     answering = [people[i] for i in _those(last >= ANSWERS)]
     # People see the announced survivors before they answer, and refuse when they are too few.
     if len(survivors) < plan.fewest:
@@ -325,7 +305,7 @@ def aggregate(
     answers = [(person.number, person.answer(set(survivors), plan.fewest)) for person in answering]
     needed = sorted({j for i in survivors for j in people[i].masked_with} | set(survivors))
     secrets = rebuilt(answers, needed, plan.threshold)
-    rebuilt_masks = Masks.rebuilt(secrets, keys, {i: people[i].masked_with for i in survivors})
+    rebuilt_masks = masks_rebuilt(secrets, keys, {i: people[i].masked_with for i in survivors})
     sums = _summed(plan, counts, noise, survivors, masks, rebuilt_masks, watched)
     revealed = {j: kind for j, (kind, _) in secrets.items()}
     return Aggregate(sums[0], np.array(survivors), revealed, sums[1])
@@ -334,13 +314,7 @@ def aggregate(
 def rebuilt(
     answers: list[tuple[int, dict[int, tuple[str, bytes]]]], needed: list[int], threshold: int
 ) -> dict[int, tuple[str, bytes]]:
-    """The server's part of phase 3: one secret of everybody who has a mask in a vector.
-
-    Raises
-    ------
-    Refused
-        If fewer than t neighbours of anybody answer.
-    """
+    """The server's part of phase 3: one secret of everybody who has a mask in a vector."""
     shares_by_person: dict[int, list[tuple[int, str, bytes]]] = {}
     for i, shares in answers:
         for j, (kind, share) in shares.items():
@@ -355,45 +329,37 @@ def rebuilt(
     return secrets
 
 
-@dataclass(frozen=True)
-class Masks:
-    """Keys of masks, and in whose vectors they are: everybody's, or what the server rebuilt."""
+Masks = tuple[list[tuple[int, bytes]], list[tuple[int, int, bytes]]]
+"""Persons and keys of their own masks; pairs i < j and keys: added to i's vector, off that of j."""
 
-    self_masks: list[tuple[int, bytes]]  # person and key of the mask that is hers alone
-    # persons i < j and key: added to the vector of i, taken from that of j
-    pairs: list[tuple[int, int, bytes]]
 
-    @classmethod
-    def of(cls, survivors: list[Person], wires: Wires) -> Masks:
-        """The masks in the vectors of those who sent one."""
-        self_masks = [(person.number, person.self_mask) for person in survivors]
-        pairs = {}
-        for person in survivors:
-            for j in person.masked_with:
-                edge = min(person.number, j), max(person.number, j)
-                if edge not in pairs:
-                    pairs[edge] = person.pair_mask(j, wires)
-        return cls(self_masks, [(*edge, key) for edge, key in pairs.items()])
+def masks_of(survivors: list[Person], wires: Wires) -> Masks:
+    """The masks in the vectors of those who sent one."""
+    self_masks = [(person.number, person.self_mask) for person in survivors]
+    pairs = {}
+    for person in survivors:
+        for j in person.masked_with:
+            edge = min(person.number, j), max(person.number, j)
+            if edge not in pairs:
+                pairs[edge] = person.pair_mask(j, wires)
+    return self_masks, [(*edge, key) for edge, key in pairs.items()]
 
-    @classmethod
-    def rebuilt(
-        cls,
-        secrets: Mapping[int, tuple[str, bytes]],
-        keys: Mapping[int, Public],
-        masked_with: Mapping[int, tuple[int, ...]],
-    ) -> Masks:
-        """What the server works out: own masks, and those of the dropped with each survivor."""
-        self_masks = [
-            (j, self_mask(secret)) for j, (kind, secret) in secrets.items() if kind == SELF
-        ]
-        dropped = {j: mask_key(seed) for j, (kind, seed) in secrets.items() if kind == MASK}
-        pairs = [
-            (min(i, j), max(i, j), agree(MASK, dropped[j], keys[i].mask))
-            for i, others in masked_with.items()
-            for j in others
-            if j in dropped
-        ]
-        return cls(self_masks, pairs)
+
+def masks_rebuilt(
+    secrets: Mapping[int, tuple[str, bytes]],
+    keys: Mapping[int, Public],
+    masked_with: Mapping[int, tuple[int, ...]],
+) -> Masks:
+    """What the server works out: own masks, and those of the dropped with each survivor."""
+    self_masks = [(j, self_mask(secret)) for j, (kind, secret) in secrets.items() if kind == SELF]
+    dropped = {j: mask_key(seed) for j, (kind, seed) in secrets.items() if kind == MASK}
+    pairs = [
+        (min(i, j), max(i, j), agree(MASK, dropped[j], keys[i].mask))
+        for i, others in masked_with.items()
+        for j in others
+        if j in dropped
+    ]
+    return self_masks, pairs
 
 
 def _summed(
@@ -418,9 +384,9 @@ def _summed(
         sent = np.zeros((len(survivors), end - begin), dtype=word)
         for part in (counts, noise):
             _place(sent, rows, part.person, part.index, part.value, begin)
-        for i, key in masks.self_masks:
+        for i, key in masks[0]:
             sent[row[i]] += mask(key, begin, end, word)
-        for i, j, key in masks.pairs:
+        for i, j, key in masks[1]:
             pair_mask = mask(key, begin, end, word)
             if i in row:
                 sent[row[i]] += pair_mask
@@ -430,9 +396,9 @@ def _summed(
         masked_sum[begin:end] = added & word.type(modulus)
         if watched is not None:
             masked[begin:end] = sent[row[watched]] & word.type(modulus)
-        for _, key in rebuilt_masks.self_masks:
+        for _, key in rebuilt_masks[0]:
             added -= mask(key, begin, end, word)
-        for i, _, key in rebuilt_masks.pairs:
+        for i, _, key in rebuilt_masks[1]:
             pair_mask = mask(key, begin, end, word)
             # The survivor of the two has it in her vector.
             added = added - pair_mask if i in row else added + pair_mask

@@ -11,23 +11,19 @@ that was zero. All that is done with sums afterwards is post-processing.
 
 from __future__ import annotations
 
-import hashlib
-import os
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
 from numba import njit
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
 from explorer.federated.people import People
-from explorer.federated.places import Ints, Whole
+from explorer.federated.places import Ints, Question, Whole
 from explorer.federated.protocol import Protocol, Round
 from explorer.federated.shards import Hook, Roll, ideal, masked, summed
-from explorer.federated.shares import checked
+from explorer.federated.shares import Stream, checked, new_key
 from explorer.privacy.exceeded import BudgetExceeded
 from explorer.privacy.ledger import Ledger
 from explorer.releases.transcript import LedgerRow
@@ -35,41 +31,6 @@ from explorer.releases.units import to_epsilon
 
 if TYPE_CHECKING:
     from explorer.federated.aggregation import Seen
-
-_DEEPEST_TABLE = 11
-
-
-@dataclass(frozen=True)
-class Question:
-    """Which counter every finest cell belongs to: runs of Morton codes."""
-
-    starts: Ints  # (r,) first code of each run, rising from 0
-    owners: Ints  # (r,) the counter of each run, 0 to counters - 1; -1 for none
-    counters: int  # v, nodes that are counted
-    depth: int  # of the finest cells, as of the people
-
-    def __post_init__(self) -> None:
-        starts, owners = self.starts, self.owners
-        if len(starts) == 0 or len(starts) != len(owners) or starts[0] != 0:
-            raise ValueError("runs begin at code 0 and each has one owner")
-        if np.any(np.diff(starts) <= 0) or starts[-1] >= 4**self.depth:
-            raise ValueError("runs rise and begin inside the square")
-        if self.counters < 1 or owners.min() < -1 or owners.max() >= self.counters:
-            raise ValueError("owners are counters of the question, or -1")
-
-    @cached_property
-    def _table(self) -> NDArray[np.int32]:
-        ends = np.append(self.starts[1:], 4**self.depth)
-        return np.repeat(self.owners.astype(np.int32), ends - self.starts)
-
-    def owner(self, cells: Whole) -> Whole:
-        """The counter of each cell, (n,); -1 for a place outside (-1) and for cells of none."""
-        if self.depth <= _DEEPEST_TABLE:
-            counter: Whole = self._table[cells]
-        else:
-            run = np.searchsorted(self.starts, cells, side="right") - 1
-            counter = self.owners[np.maximum(run, 0)]
-        return np.where(cells < 0, -1, counter) if np.any(cells < 0) else counter
 
 
 @dataclass(frozen=True)
@@ -327,13 +288,7 @@ class Asking:
 
 
 def generator(rng: int | np.random.Generator | None) -> np.random.Generator:
-    """The source of samples and dropouts, which are no secrets.
-
-    Raises
-    ------
-    InputError
-        For anything else, truth values included.
-    """
+    """The source of samples and dropouts, which are no secrets."""
     if rng is None or isinstance(rng, np.random.Generator):
         return np.random.default_rng(rng)
     if isinstance(rng, bool) or not isinstance(rng, int | np.integer):
@@ -431,59 +386,3 @@ def _shuffle(chosen, ends, words):  # type: ignore[no-untyped-def]
             chosen[last], chosen[other] = chosen[other], chosen[last]
         begin = end
     return True
-
-
-KEY_BYTES = 32
-_CHUNK = 1 << 20
-_ZEROS = bytes(_CHUNK)
-
-
-def new_key(seed: int | None = None) -> bytes:
-    """A key of 32 bytes: from the operating system, or from a seed.
-
-    >>> new_key(1) == new_key(1), new_key() == new_key()
-    (True, False)
-    """
-    if seed is None:
-        return os.urandom(KEY_BYTES)
-    return hashlib.blake2b(f"shares/{seed}".encode(), digest_size=KEY_BYTES).digest()
-
-
-class Stream:
-    """Words of ChaCha20's key stream, in order.
-
-    Parameters
-    ----------
-    key : 32 bytes
-    name : int, 0 to 2^96 - 1
-        Distinguishes a stream from others of the same key (the cipher's nonce). One stream gives
-        256 GB; then it refuses.
-    """
-
-    def __init__(self, key: bytes, name: int = 0) -> None:
-        # Its first four bytes count blocks, from 0.
-        nonce = bytes(4) + int(name).to_bytes(12, "little")
-        self._cipher = Cipher(algorithms.ChaCha20(key, nonce), None).encryptor()
-        self._left = 2**32 * 64
-
-    def words(self, number: int) -> NDArray[np.uint64]:
-        """The next 64-bit words, (number,)."""
-        buffer = np.empty(number, dtype="<u8")
-        self.fill(buffer.view(np.uint8))
-        return buffer.astype(np.uint64, copy=False)
-
-    def bytes(self, number: int) -> bytes:
-        """The next bytes."""
-        buffer = np.empty(number, dtype=np.uint8)
-        self.fill(buffer)
-        return buffer.tobytes()
-
-    def fill(self, target: NDArray[np.uint8]) -> None:
-        """Write the next bytes into an array."""
-        self._left -= len(target)
-        if self._left < 0:
-            raise RuntimeError("a stream of ChaCha20 ends after 2^32 blocks")
-        view = target.data
-        for begin in range(0, len(target), _CHUNK):
-            part = view[begin : begin + _CHUNK]
-            self._cipher.update_into(memoryview(_ZEROS)[: len(part)], part)

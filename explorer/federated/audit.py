@@ -337,13 +337,7 @@ def replay_cases(
 
 
 def try_case(case: Case, rng: np.random.Generator | None = None, saved: bool = False) -> Finding:
-    """Replay a case on all its neighbours.
-
-    Parameters
-    ----------
-    rng : fills in the steps of distribution functions, where the noise is to be tested
-    saved : whether files are compared, too
-    """
+    """Replay a case on all its neighbours."""
     units, tried, largest, person = budget(case.settings["epsilon"]), 0, 0.0, -1
     recorder, fault = Recorder(case.style), None
     try:
@@ -377,11 +371,6 @@ def published(case: Case, people: People, record: Hook, saved: bool = False) -> 
     """All that is public of a run: the release, how it is written, its rounds, files, progress.
 
     A run in which nothing can be released says so; that, too, is public.
-
-    Raises
-    ------
-    Breach
-        Of the hook, or if the run fails in any other way, which all can see.
     """
     progress_values: list[float] = []
     try:

@@ -133,13 +133,7 @@ def levels(
 
 
 def least(candidates: Sequence[Level], depth: int) -> Level:
-    """The level whose finest cells are expected to be wrong by least: free, it reads sums.
-
-    Raises
-    ------
-    InputError
-        If no one was heard at any level.
-    """
+    """The level whose finest cells are expected to be wrong by least: free, it reads sums."""
     answered = [level for level in candidates if level.answered]
     check_heard(len(answered))
     return min(answered, key=lambda level: level.risk(depth))

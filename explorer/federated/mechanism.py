@@ -313,20 +313,6 @@ def require_bits(
 
     Sums are largest in the fullest shard, noise is widest at the cheapest price; which rounds come
     depends on what people answer, so that all which could are thought of, with all finest cells.
-
-    Parameters
-    ----------
-    settings : what is to be drawn
-    protocol : with the bits, or none
-    people : how many may be asked
-    depth : of the tree
-    places : S
-    at_once : whether there is one round alone, on cells of an earlier release
-
-    Raises
-    ------
-    InputError
-        See `Protocol.require_bits`.
     """
     if protocol.bits is None or settings.algorithm == "sampling":
         return
@@ -344,12 +330,6 @@ def rounds_to_come(people: int, shard: int, whole: bool) -> set[int]:
     """How many people rounds may ask, as far as the sizes of their shards go.
 
     Shards are even, so that those of one person more than fill some are the smallest.
-
-    Parameters
-    ----------
-    people : how many may be asked
-    shard : the most people of one
-    whole : whether every round asks all of them
 
     >>> sorted(rounds_to_come(5_000, 2_000, False)), sorted(rounds_to_come(5_000, 2_000, True))
     ([1000, 2001, 5000], [5000])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -199,15 +198,11 @@ class People:
             For columns that are not there, an id that is an empty text, a person who says both yes
             and no, or no one at all.
         """
-        records = gathered(frame, grid, user, lon, lat, attribute, visits, crs)
-        return cls(
-            records.cells,
-            grid,
-            offsets=records.offsets,
-            visits=records.visits,
-            places=1 if user is None else places,
-            answer=records.answer,
+        cells, offsets, number, answer = gathered(
+            frame, grid, user, lon, lat, attribute, visits, crs
         )
+        places = 1 if user is None else places
+        return cls(cells, grid, offsets=offsets, visits=number, places=places, answer=answer)
 
     def proportion(self, attribute: NDArray[Any]) -> People:
         """The same people with an answer each: every node then counts yes and no.
@@ -360,19 +355,7 @@ class People:
 def declared_number(
     declared: int | None, people_are_public: bool | None, *, preview: bool
 ) -> int | None:
-    """How many people a run takes for granted; None for exactly those who are there.
-
-    Parameters
-    ----------
-    declared : the number that a person gave, if one did
-    people_are_public : whether the exact number may be published; by default in previews alone
-    preview : whether a run is one, which nothing protects
-
-    Raises
-    ------
-    InputError
-        For a number that is neither declared nor public.
-    """
+    """How many people a run takes for granted; None for exactly those who are there."""
     if not isinstance(people_are_public, bool | None):
         raise InputError(f"people_are_public is {people_are_public!r}: give True or False.")
     if preview if people_are_public is None else people_are_public:
@@ -426,16 +409,6 @@ def _checked_places(places: object) -> int:
 _YES, _NO = frozenset({"yes", "true", "1", "1.0"}), frozenset({"no", "false", "0", "0.0"})
 
 
-@dataclass(frozen=True)
-class Gathered:
-    """What `People` is made of: cells, where each person's begin, visits, answers."""
-
-    cells: Ints
-    offsets: Ints | None
-    visits: Ints | None
-    answer: NDArray[np.bool_] | None
-
-
 def gathered(
     frame: Any,
     grid: Grid,
@@ -445,8 +418,8 @@ def gathered(
     attribute: str | None = None,
     visits: str | None = None,
     crs: Any = None,
-) -> Gathered:
-    """Read a table of visits; see `People.from_frame`."""
+) -> tuple[Ints, Ints | None, Ints | None, NDArray[np.bool_] | None]:
+    """Cells, where each person's begin, visits and answers of a table, see `People.from_frame`."""
     # Any values may be in the column of times, and go along with their rows.
     points = read_points(frame, lon=lon, lat=lat, crs=crs, user=user, weight=visits, time=attribute)
     if points.crs is None and grid.crs is not None:
@@ -459,11 +432,11 @@ def gathered(
     answers = None if points.time is None else yes_or_no(points.time, str(attribute))
     code = codes_of(points, grid)
     if points.user is None:
-        return Gathered(code, None, None, answers)
+        return code, None, None, answers
     _refuse_nameless(frame, user, lon, lat, crs)
     person = np.unique(points.user, return_inverse=True)[1]
     answer = None if answers is None else one_each(person, answers, str(attribute))
-    return Gathered(*grouped(person, code, number), answer)
+    return *grouped(person, code, number), answer
 
 
 def _refuse_nameless(frame: Any, user: Any, lon: str | None, lat: str | None, crs: Any) -> None:
@@ -525,13 +498,7 @@ def grouped(person: Ints, code: Ints, visits: Ints) -> tuple[Ints, Ints, Ints]:
 
 
 def yes_or_no(values: NDArray[Any], name: str) -> NDArray[np.bool_]:
-    """Answers as truth values: true and false, 1 and 0, yes and no.
-
-    Raises
-    ------
-    InputError
-        For anything else, gaps included.
-    """
+    """Answers as truth values: true and false, 1 and 0, yes and no."""
     kinds, which = np.unique(np.asarray(values).astype(str), return_inverse=True)
     words = [str(kind).strip().lower() for kind in kinds]
     strange = [kind for kind, word in zip(kinds, words, strict=True) if word not in _YES | _NO]

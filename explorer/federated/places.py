@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -12,6 +15,7 @@ Ints = NDArray[np.int64]
 Whole = NDArray[np.integer]
 
 _DEEPEST_INT32 = 15
+_DEEPEST_TABLE = 11
 _SPREADING = (
     (16, 0x0000FFFF0000FFFF),
     (8, 0x00FF00FF00FF00FF),
@@ -95,3 +99,36 @@ def spread(first: Whole, behind: Whole) -> tuple[Ints, Ints]:
     position = np.repeat(np.arange(len(first)), length)
     at = np.arange(length.sum()) + np.repeat(first - (np.cumsum(length) - length), length)
     return position, at
+
+
+@dataclass(frozen=True)
+class Question:
+    """Which counter every finest cell belongs to: runs of Morton codes."""
+
+    starts: Ints  # (r,) first code of each run, rising from 0
+    owners: Ints  # (r,) the counter of each run, 0 to counters - 1; -1 for none
+    counters: int  # v, nodes that are counted
+    depth: int  # of the finest cells, as of the people
+
+    def __post_init__(self) -> None:
+        starts, owners = self.starts, self.owners
+        if len(starts) == 0 or len(starts) != len(owners) or starts[0] != 0:
+            raise ValueError("runs begin at code 0 and each has one owner")
+        if np.any(np.diff(starts) <= 0) or starts[-1] >= 4**self.depth:
+            raise ValueError("runs rise and begin inside the square")
+        if self.counters < 1 or owners.min() < -1 or owners.max() >= self.counters:
+            raise ValueError("owners are counters of the question, or -1")
+
+    @cached_property
+    def _table(self) -> NDArray[np.int32]:
+        ends = np.append(self.starts[1:], 4**self.depth)
+        return np.repeat(self.owners.astype(np.int32), ends - self.starts)
+
+    def owner(self, cells: Whole) -> Whole:
+        """The counter of each cell, (n,); -1 for a place outside (-1) and for cells of none."""
+        if self.depth <= _DEEPEST_TABLE:
+            counter: Whole = self._table[cells]
+        else:
+            run = np.searchsorted(self.starts, cells, side="right") - 1
+            counter = self.owners[np.maximum(run, 0)]
+        return np.where(cells < 0, -1, counter) if np.any(cells < 0) else counter

@@ -66,13 +66,7 @@ class Protocol:
             )
 
     def require_bits(self, people: int, units: int, counters: int, sensitivity: int = 1) -> None:
-        """Refuse bits that are too few for such a round; parameters as of `round`.
-
-        Raises
-        ------
-        InputError
-            One sentence that says the fewest that do.
-        """
+        """Refuse bits that are too few for such a round; parameters as of `round`."""
         if self.bits is None:
             return
         needed = replace(self, bits=None).round(people, units, counters, sensitivity).bits

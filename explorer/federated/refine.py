@@ -36,12 +36,6 @@ def unevenness(tree: KeyTree, sums: Floats, sd: float) -> Floats:
 
     P the sum of a group's four y_c and P+ that or 0: numerator and denominator without what noise
     and sampling add on average. A level without any has the H of the level above it.
-
-    Parameters
-    ----------
-    tree : KeyTree
-    sums : (v,) noisy sums of its open nodes
-    sd : of the noise in each
     """
     keys, level = tree.keys[tree.open], tree.level[tree.open]
     first = np.flatnonzero(

@@ -120,11 +120,6 @@ class Replayer:
 def replay(start: Start, run: Run, people: People, person: int, style: str = "fair") -> float:
     """Run on some people and on their neighbours; returns the loss as a part of epsilon.
 
-    Parameters
-    ----------
-    person : whose vector becomes zero
-    style : of the outcomes, see `STYLES`
-
     Raises
     ------
     Breach

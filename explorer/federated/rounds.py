@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from explorer.federated.refine import FURTHEST, levels_down
 from explorer.releases.quarters import KeyTree
 from explorer.releases.rounds import Heard
 from explorer.releases.units import to_epsilon, to_units
+
+if TYPE_CHECKING:
+    from explorer.federated.session import Session
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -46,43 +49,8 @@ OWN = {"people": Own(0.6, 2.0), "mended": Own(0.6, 3.0), "paper": Own(0.1, 2.0)}
 printed on three cities, with .6 they have .33 (`dp-explorer papers heatmaps`)."""
 
 
-class Server(Protocol):
-    """Who asks people: the only way from a tree to its sums."""
-
-    @property
-    def units(self) -> int:
-        """What each person may spend in all, in 10^-12 epsilon."""
-
-    @property
-    def least_units(self) -> int:
-        """What a round costs at least, unless there is less in all."""
-
-    @property
-    def people(self) -> int:
-        """How many people take part."""
-
-    @property
-    def shard(self) -> int:
-        """Largest number of people in a shard."""
-
-    @property
-    def spread(self) -> float:
-        """nu: honest survivors that shares are made for, as a part of a shard."""
-
-    def ask(self, tree: KeyTree, people: int, units: int, fresh: bool) -> Heard:
-        """Sums over the open nodes of a tree.
-
-        Parameters
-        ----------
-        tree : KeyTree
-        people : how many are asked
-        units : what each of them spends
-        fresh : whether only people may be asked whom no one has asked before
-        """
-
-
 def once(
-    server: Server,
+    server: Session,
     tree: KeyTree,
     *,
     c: float = OWN["people"].c,
@@ -129,7 +97,7 @@ def once(
 
 
 def mended(
-    server: Server,
+    server: Session,
     tree: KeyTree,
     *,
     c: float = OWN["mended"].c,
@@ -157,7 +125,7 @@ def mended(
 
 
 def paper(
-    server: Server,
+    server: Session,
     tree: KeyTree,
     *,
     c: float = OWN["paper"].c,
@@ -221,14 +189,7 @@ def threshold_of(
     both: bool,
     **_others: Any,
 ) -> tuple[float, float]:
-    """T of Eq. 6 in one of its readings, and the sigma that it is k times of.
-
-    Parameters
-    ----------
-    noise, next_sd : of the sums that are judged, and of the next ones
-    several : the latter over the noise of one shard
-    k, threshold, summed, both : as of `paper`
-    """
+    """T of Eq. 6 in one of its readings, and the sigma that it is k times of."""
     sd = next_sd if summed else next_sd / several
     sd = math.hypot(noise, sd) if both else sd
     return (k * sd if threshold is None else threshold), sd
@@ -238,7 +199,7 @@ Decide = Callable[[Heard, int], tuple[KeyTree, Heard]]
 
 
 def scheduled(
-    server: Server,
+    server: Session,
     tree: KeyTree,
     c: float,
     b: float,
@@ -271,19 +232,13 @@ def scheduled(
         tree, grew = finer, _grew(response, finer, growth)
 
 
-def _affordable(server: Server, target: float) -> int:
+def _affordable(server: Session, target: float) -> int:
     """The budget whose noise of one shard is `target`, and never a tiny one."""
     return max(to_units(min(epsilon_of(target), 1e3)), least(server.units, server.least_units))
 
 
 def least(units: int, least_units: int) -> int:
-    """The least price of a scheduled round, in 10^-12 epsilon.
-
-    Parameters
-    ----------
-    units : what there is in all
-    least_units : what a round costs at least, unless there is less in all
-    """
+    """The least price of a scheduled round, in 10^-12 epsilon."""
     return max(units // LEAST_PART, min(least_units, units), 1)
 
 
@@ -322,7 +277,7 @@ def divided(
     return finer, replace(response, split=keys[can], collapsed=keys[gone])
 
 
-def fewest_people(v: int, c: float, noise: float, server: Server) -> int:
+def fewest_people(v: int, c: float, noise: float, server: Session) -> int:
     """The smallest round whose sums say something of the mean cell, see `once`.
 
     For K shards it is v (1/2 + sqrt(1/4 + c^2 sigma^2 K / nu)) / c^2; more than all people where
@@ -337,7 +292,7 @@ def fewest_people(v: int, c: float, noise: float, server: Server) -> int:
         k = max(k + 1, shards(s, server.shard))
 
 
-def several(server: Server) -> float:
+def several(server: Session) -> float:
     """Noise of a summed round of all people over that of one shard at its fewest survivors."""
     return math.sqrt(shards(server.people, server.shard) / server.spread)
 

@@ -75,7 +75,7 @@ class Session:
         return calibration.honest(size, protocol.dropped, protocol.corrupt) / size
 
     def ask(self, tree: KeyTree, people: int, units: int, fresh: bool) -> Heard:
-        """Sums over the open nodes of a tree, see `rounds.Server`."""
+        """Sums over the open nodes of a tree; `fresh`: of people who were never asked before."""
         sums = self.sums(self.question(tree), people, units, fresh)
         scale = float(sums.sensitivity)
         return Heard(
@@ -90,13 +90,7 @@ class Session:
         return Question(starts, tree.run_index, tree.v, self.asking.depth)
 
     def look(self, tree: KeyTree) -> Heard:
-        """What a sample of people counts without any noise: never for a release.
-
-        Raises
-        ------
-        InputError
-            In any run that is no preview.
-        """
+        """What a sample of people counts without any noise: never for a release."""
         if self._sample is None:
             raise InputError("A sample without noise is not private: draw a preview, with a seed.")
         sums = self._sample(self.question(tree)).astype(np.float64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from explorer.federated import calibration
 from explorer.federated.inverse import Share
 from explorer.federated.people import People
-from explorer.federated.places import Ints, Whole
+from explorer.federated.places import Ints, Question, Whole
 from explorer.federated.protocol import Round
 from explorer.federated.shamir import Bytes
-from explorer.federated.shares import Shares, Source, expected, shares
+from explorer.federated.shares import Shares, Stream, expected, shares
 from explorer.releases.units import to_epsilon
 
 if TYPE_CHECKING:
@@ -27,17 +27,6 @@ SHARES_AT_ONCE = 400_000
 
 SUMS_AT_ONCE = 2_000_000
 """Counters of shards in memory, 16 MB; those of one shard at least."""
-
-
-class Asked(Protocol):
-    """What a round needs of a question."""
-
-    @property
-    def counters(self) -> int:
-        """v, nodes that are counted."""
-
-    def owner(self, cells: Whole) -> Whole:
-        """The counter of each cell, -1 for none."""
 
 
 @dataclass(frozen=True)
@@ -121,14 +110,14 @@ class Group:
     positions: Ints  # (m,) their survivors, as positions among all who were asked
     shard: Ints  # (m,) which of the g each is in, rising
 
-    def entries(self, people: People, question: Asked) -> tuple[Ints, Ints, Ints]:
+    def entries(self, people: People, question: Question) -> tuple[Ints, Ints, Ints]:
         """Exact vectors: survivor (a position in `positions`), counter, value."""
         roll, there = self.roll, self.positions
         return people.entries(
             roll.members[there], question.owner, question.counters, roll.words[there]
         )
 
-    def shares(self, plan: Round, source: Source) -> Iterator[Shares]:
+    def shares(self, plan: Round, source: Stream) -> Iterator[Shares]:
         """Their shares of the noise, in parts that fit into memory."""
         share = Share(plan.units, plan.sensitivity, plan.honest)
         survivors, per_survivor = len(self.positions), expected(share, 1, plan.counters)
@@ -139,13 +128,7 @@ class Group:
 
 
 class Total:
-    """Sums of shards, decoded and added up.
-
-    Attributes
-    ----------
-    values : (v,) int64
-    overflow : sums of shards that did not fit their bits
-    """
+    """Sums of shards, decoded and added up: `values` (v,), and how many sums did not fit."""
 
     def __init__(self, plan: Round) -> None:
         self._plan = plan
@@ -156,11 +139,8 @@ class Total:
         """Add the sums of some shards, (g, v), as they were before the modulus or are after it.
 
         Each is read as the number of [-L, 2^b - L) that is equal to it modulo 2^b: counts are not
-        negative, so only the noise needs space below 0.
-
-        Parameters
-        ----------
-        overflow : how many did not fit, where the modulus hides it
+        negative, so only the noise needs space below 0. `overflow` is given where the modulus
+        hides how many did not fit.
         """
         other = int(_decode(sums, self._plan.bits, self._plan.low, self.values))
         self.overflow += other if overflow is None else overflow
@@ -168,10 +148,10 @@ class Total:
 
 def ideal(
     people: People,
-    question: Asked,
+    question: Question,
     plan: Round,
     roll: Roll,
-    source: Source,
+    source: Stream,
     hook: Hook | None = None,
     number: int = 0,
 ) -> Total:
@@ -202,10 +182,10 @@ def ideal(
 
 def masked(
     people: People,
-    question: Asked,
+    question: Question,
     plan: Round,
     roll: Roll,
-    source: Source,
+    source: Stream,
     random: Bytes,
     keep: Callable[[Seen], None] | None = None,
 ) -> tuple[Total, Ints]:
@@ -264,16 +244,12 @@ def ordered(size: int, random: Bytes) -> Ints:
 
 
 def summed(
-    people: People, question: Asked, plan: Round, roll: Roll, random: np.random.Generator
+    people: People, question: Question, plan: Round, roll: Roll, random: np.random.Generator
 ) -> Ints:
     """One draw a counter for all shards: NB(a) - NB(a), a = sum of m / n_min, in floats.
 
     The distribution of the sum of all shares of the round; shards cannot be told from each other,
     nothing wraps round. For previews: floats do not prove a distribution.
-
-    Returns
-    -------
-    (v,) int64
     """
     exact = np.zeros(plan.counters, dtype=np.int64)
     for group in roll.groups(len(roll.kept)):

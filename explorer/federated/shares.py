@@ -8,12 +8,14 @@ the next; then once more for Y. Expected numbers: 2 m v (1 - (1-q)^(1/n_min)), a
 
 from __future__ import annotations
 
+import hashlib
 import math
+import os
 import warnings
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
 from numba import njit
 from numpy.typing import NDArray
 
@@ -33,12 +35,60 @@ SLOW = 5 * 10**-4
 _DONE, _MORE_WORDS, _FULL, _UNDECIDED = range(4)
 _GAP, _INSIDE, _SIZE = range(3)
 
+KEY_BYTES = 32
+_CHUNK = 1 << 20
+_ZEROS = bytes(_CHUNK)
 
-class Source(Protocol):
-    """Where random words come from."""
 
-    def words(self, number: int) -> Words:
-        """The next 64-bit words."""
+def new_key(seed: int | None = None) -> bytes:
+    """A key of 32 bytes: from the operating system, or from a seed.
+
+    >>> new_key(1) == new_key(1), new_key() == new_key()
+    (True, False)
+    """
+    if seed is None:
+        return os.urandom(KEY_BYTES)
+    return hashlib.blake2b(f"shares/{seed}".encode(), digest_size=KEY_BYTES).digest()
+
+
+class Stream:
+    """Words of ChaCha20's key stream, in order.
+
+    Parameters
+    ----------
+    key : 32 bytes
+    name : int, 0 to 2^96 - 1
+        Distinguishes a stream from others of the same key (the cipher's nonce). One stream gives
+        256 GB; then it refuses.
+    """
+
+    def __init__(self, key: bytes, name: int = 0) -> None:
+        # Its first four bytes count blocks, from 0.
+        nonce = bytes(4) + int(name).to_bytes(12, "little")
+        self._cipher = Cipher(algorithms.ChaCha20(key, nonce), None).encryptor()
+        self._left = 2**32 * 64
+
+    def words(self, number: int) -> NDArray[np.uint64]:
+        """The next 64-bit words, (number,)."""
+        buffer = np.empty(number, dtype="<u8")
+        self.fill(buffer.view(np.uint8))
+        return buffer.astype(np.uint64, copy=False)
+
+    def bytes(self, number: int) -> bytes:
+        """The next bytes."""
+        buffer = np.empty(number, dtype=np.uint8)
+        self.fill(buffer)
+        return buffer.tobytes()
+
+    def fill(self, target: NDArray[np.uint8]) -> None:
+        """Write the next bytes into an array."""
+        self._left -= len(target)
+        if self._left < 0:
+            raise RuntimeError("a stream of ChaCha20 ends after 2^32 blocks")
+        view = target.data
+        for begin in range(0, len(target), _CHUNK):
+            part = view[begin : begin + _CHUNK]
+            self._cipher.update_into(memoryview(_ZEROS)[: len(part)], part)
 
 
 @dataclass(frozen=True)
@@ -61,13 +111,7 @@ class SlowWarning(UserWarning):
 
 
 def checked(units: int, sensitivity: int) -> None:
-    """Refuse a round whose tables would explode, and warn of one whose tables are slow.
-
-    Raises
-    ------
-    InputError
-        One sentence that says what to do.
-    """
+    """Refuse a round whose tables would explode, and warn of one whose tables are slow."""
     least = math.ceil(SMALLEST * sensitivity * UNITS_PER_EPSILON)
     if units < least:
         raise InputError(
@@ -90,20 +134,15 @@ def expected(share: Share, survivors: int, cells: int) -> float:
     return 2.0 * survivors * cells * share.chance
 
 
-def shares(share: Share, survivors: int, cells: int, source: Source) -> Shares:
+def shares(share: Share, survivors: int, cells: int, source: Stream) -> Shares:
     """Draw the shares of some survivors.
 
     Parameters
     ----------
     share : the distribution of one entry
     survivors, cells : m people with a vector of v entries each, m v below 2^62
-    source : Source
+    source : Stream
         Its words are read in order, so equal words give equal shares.
-
-    Raises
-    ------
-    InputError
-        For a price too small, see `checked`.
     """
     checked(share.units, share.sensitivity)
     lookup = tables(share)
@@ -114,7 +153,7 @@ def shares(share: Share, survivors: int, cells: int, source: Source) -> Shares:
     return Shares(person, at - person * cells, value)
 
 
-def _line(lookup: Tables, length: int, chance: float, source: Source) -> tuple[Ints, Ints]:
+def _line(lookup: Tables, length: int, chance: float, source: Stream) -> tuple[Ints, Ints]:
     """Positions of the non-zero X on a line of cells, and their sizes."""
     usual = length * chance
     room = math.ceil(usual + 6.0 * math.sqrt(usual) + 64)
@@ -143,7 +182,7 @@ def _line(lookup: Tables, length: int, chance: float, source: Source) -> tuple[I
 class _Reader:
     """Words one by one: what is left of some, then new ones."""
 
-    def __init__(self, words: Words, source: Source) -> None:
+    def __init__(self, words: Words, source: Stream) -> None:
         self._words, self._source, self._at = words, source, 0
 
     def __call__(self) -> int:

@@ -12,11 +12,6 @@ from explorer.releases.units import UNITS_PER_EPSILON
 class Figures:
     """One node of a release.
 
-    Parameters
-    ----------
-    release : Release
-    number : position in its tree
-
     Raises
     ------
     InputError, ValueError

@@ -27,11 +27,6 @@ def require_parts(title: str, parts: int, dimensions: int, preview: bool, spent:
     dimensions : of the domain; of a map a release may have as many parts as a preview
     preview : whether up to `MOST_PARTS` are possible, else `MOST_RELEASED`
     spent : what has been drawn to find out, in units of 10^-12 epsilon; it cannot be given back
-
-    Raises
-    ------
-    InputError
-        Above that.
     """
     limit, kind = MOST_PARTS, "" if dimensions <= 2 else " in a preview"
     if dimensions > 2 and not preview:

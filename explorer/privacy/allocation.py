@@ -57,31 +57,6 @@ def closed_form(rates: Floats, copies: Floats, total: float) -> Floats:
     return log_rate + level / rates
 
 
-def fill_water(rates: Floats, copies: Floats, total: float) -> Floats:
-    """The same optimum under x >= 0: rows that would be negative are 0, the rest solved again.
-
-    Parameters
-    ----------
-    rates, copies : (m,) above 0
-    total : 0 or more
-
-    Returns
-    -------
-    (m,) x_j, with sum copies_j x_j = total
-    """
-    active = np.ones(len(rates), dtype=bool)
-    while True:
-        x = closed_form(rates[active], copies[active], total)
-        drained = x < 0
-        # The highest rate is the last to run dry; a tiny negative there is rounding.
-        drained[np.argmax(rates[active])] = False
-        if not drained.any():
-            full = np.zeros(len(rates))
-            full[active] = np.maximum(x, 0.0)
-            return full
-        active[np.flatnonzero(active)[drained]] = False
-
-
 def stop_thresholds(shares: Floats, total: float) -> Floats:
     """Algorithm 4 of htf-2022: the count at which a node of each height had better be a leaf.
 
@@ -95,8 +70,8 @@ def stop_thresholds(shares: Floats, total: float) -> Floats:
     (h + 1,) thresholds p_i >= 0. The sums run over all 2^(h+1) - 1 nodes, height i counted
     2^(h-i) times (erratum 13), with the signs of erratum 11; negative p_i become 0. With h = 15,
     eps_data = .084 and 3.5 million records p_0..p_4 are 61.6, 61.2, 56.4, 45.1, 24.1 and the rest
-    0, the "62" of section 7.7. Solving again without the zero rows (`fill_water`) would give
-    58.9, 57.8, 52.1, 39.7, 17.2; we keep the paper's figures, which stop hardly earlier.
+    0, the "62" of section 7.7. Solving again without the zero rows would give 58.9, 57.8, 52.1,
+    39.7, 17.2; we keep the paper's figures, which stop hardly earlier.
     """
     height = len(shares) - 1
     copies = np.exp2(height - np.arange(height + 1.0))

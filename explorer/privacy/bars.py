@@ -16,10 +16,6 @@ class Bar:
     """A bar of tqdm, in a terminal or a notebook, called with the finished part, 0 to 1.
 
     It goes when it is closed, or when no one holds it any more, as after an error.
-
-    Parameters
-    ----------
-    label : what is before it
     """
 
     def __init__(self, label: str) -> None:

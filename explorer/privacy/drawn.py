@@ -73,13 +73,7 @@ class DrawnReleases:
         self.folder = ledger.with_suffix(".drawn")
 
     def keep(self, token: str, release: Release, population: str, title: str) -> Path:
-        """Write a release before anything else is done with it; returns its file.
-
-        Raises
-        ------
-        InputError
-            When there is no space, or the folder cannot be written to.
-        """
+        """Write a release before anything else is done with it; returns its file."""
         file = self._file(token)
         with suppress(OSError):  # said by the first write, with its reason
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -95,13 +89,7 @@ class DrawnReleases:
         return is_here and not self._about(token).exists()
 
     def name(self, token: str, population: str, title: str) -> Drawn:
-        """Note a release that is here and `unnamed`, with when its file was written.
-
-        Raises
-        ------
-        InputError
-            When there is no space.
-        """
+        """Note a release that is here and `unnamed`, with when its file was written."""
         drawn = Drawn(token, population, title, self._file(token).stat().st_mtime)
         self._note(drawn)
         return drawn
@@ -125,13 +113,7 @@ class DrawnReleases:
         return self._file(token)
 
     def read(self, token: str) -> bytes:
-        """A release's file.
-
-        Raises
-        ------
-        InputError
-            For one that is not here any more.
-        """
+        """A release's file."""
         try:
             return self._file(token).read_bytes()
         except OSError as error:

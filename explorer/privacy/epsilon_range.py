@@ -16,13 +16,7 @@ MOST_NOISE = 1e13
 
 
 def largest_epsilon(setting: str) -> float:
-    """The largest epsilon allowed, from the text of a setting.
-
-    Raises
-    ------
-    InputError
-        For what is no number of 0.1 or more.
-    """
+    """The largest epsilon allowed, from the text of a setting."""
     try:
         largest = float(setting)
     except ValueError:
@@ -57,25 +51,13 @@ def above_largest(epsilon: float) -> str:
 
 
 def check_settings() -> None:
-    """Refuse to work under settings of the environment that cannot be.
-
-    Raises
-    ------
-    InputError
-        If EXPLORER_MAX_EPSILON is no number of 0.1 or more.
-    """
+    """Refuse to work under settings of the environment that cannot be."""
     if _SETTING_FAULT is not None:
         raise InputError(str(_SETTING_FAULT))
 
 
 def check_noise(bound: int, epsilon: float) -> None:
-    """Refuse noise that fits no whole number that is computed with, before anything is booked.
-
-    Raises
-    ------
-    InputError
-        Where the contribution bound over epsilon is above `MOST_NOISE`.
-    """
+    """Refuse noise that fits no whole number that is computed with, before anything is booked."""
     if bound > MOST_NOISE * epsilon:
         raise InputError(
             f"Noise for at most {bound:,} records of one user and epsilon {epsilon:g} fits no "

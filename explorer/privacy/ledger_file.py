@@ -188,13 +188,7 @@ def _proved(
 
 
 def real_path(path: str | Path) -> Path:
-    """The absolute path of a file on the disk.
-
-    Raises
-    ------
-    InputError
-        For the names by which SQLite keeps nothing, and for none.
-    """
+    """The absolute path of a file on the disk."""
     text = str(path)
     if not text.strip() or ":memory:" in text or text.startswith("file:"):
         raise InputError(
@@ -206,13 +200,7 @@ def real_path(path: str | Path) -> Path:
 
 @contextmanager
 def opened(path: Path) -> Iterator[Book]:
-    """The book of a file, locked for all others; commits at the end, or takes all back.
-
-    Raises
-    ------
-    InputError
-        For a file that cannot be used, or is none of ours.
-    """
+    """The book of a file, locked for all others; commits at the end, or takes all back."""
     try:
         _make(path)
         # A connection of its own for every call: none is shared by threads or forks.
@@ -248,11 +236,6 @@ def accept(path: Path) -> tuple[int, int]:
     -------
     (int, int)
         How many rows were known of, and how many it has.
-
-    Raises
-    ------
-    InputError
-        For a file that is no ledger, or damaged.
     """
     record = remembered(path)
     last_seen, _SEEN[path] = _SEEN.get(path), None
@@ -421,8 +404,6 @@ def _remember(path: Path, book: Book) -> None:
     remember(path, book.identity, len(book.rows), book.chain[-1])
 
 
-logger = logging.getLogger(__name__)
-
 _warned: set[Path] = set()
 
 
@@ -464,13 +445,7 @@ def remember(path: Path, identity: str, rows: int, head: str) -> None:
 
 
 def forget(path: Path) -> None:
-    """Remember nothing of a ledger's file any more.
-
-    Raises
-    ------
-    InputError
-        Where the note cannot be removed.
-    """
+    """Remember nothing of a ledger's file any more."""
     try:
         _note(path).unlink(missing_ok=True)
     except OSError as error:

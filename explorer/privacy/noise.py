@@ -205,11 +205,6 @@ def noise_source(rng: int | np.random.Generator | NoiseSource | None) -> NoiseSo
 
     A source represents itself; the audit comes in by the front door with one that records. What it
     draws counts as a preview, see `Mechanism.release`.
-
-    Raises
-    ------
-    InputError
-        For anything else, fractions and truth values included.
     """
     if rng is None:
         return ReleaseNoise()

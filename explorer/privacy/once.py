@@ -29,13 +29,7 @@ class Unfinished:
 
 
 def population_in(ledger: Ledger, matrix: Any) -> str:
-    """The first of the names under which a release of counts is booked.
-
-    Raises
-    ------
-    InputError
-        For a ledger that cannot be used.
-    """
+    """The first of the names under which a release of counts is booked."""
     with opened(ledger.path) as book:
         return known_as(ledger, book, matrix)[0][0]
 
@@ -45,36 +39,19 @@ def token_of(ledger: Ledger, matrix: Any, mechanism: Any) -> str:
 
     A second request for the same, in any tab, is for the same draw while nothing of the population
     was booked in between: it is booked and drawn once. The next one has another token.
-
-    Raises
-    ------
-    InputError
-        For a ledger that cannot be used.
     """
     return _tokens(ledger, matrix, mechanism, [ledger.newest(matrix)])[0]
 
 
 def waiting(ledger: Ledger, matrix: Any) -> list[Drawn]:
-    """Drawn releases of the population of counts that are not saved yet, the newest first.
-
-    Raises
-    ------
-    InputError
-        For a ledger that cannot be used.
-    """
+    """Drawn releases of the population of counts that are not saved yet, the newest first."""
     # Notes of versions before this one call unnamed counts by their plain hash.
     names = population_in(ledger, matrix), f"counts {matrix.key}"
     return DrawnReleases(ledger.path).waiting(*names)
 
 
 def unfinished(ledger: Ledger, matrix: Any, mechanism: Any) -> list[Unfinished]:
-    """Draws of these counts with these settings that were not handed out, the newest first.
-
-    Raises
-    ------
-    InputError
-        For a ledger that cannot be used.
-    """
+    """Draws of these counts with these settings that were not handed out, the newest first."""
     drawn, open_draws = DrawnReleases(ledger.path), []
     before = (0, *numbers(ledger, matrix))
     tokens = _tokens(ledger, matrix, mechanism, before)

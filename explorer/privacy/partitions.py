@@ -75,12 +75,6 @@ class Offers:
 
         Erratum 51: over all cells of the slabs, empty ones too. A record is in one slab of each
         set and moves its cost by at most 2, rounded or not.
-
-        Parameters
-        ----------
-        counts : the exact counts
-        lower, upper : (n, d) the regions
-        axis : the axis that is cut across
         """
         slab_costs = counts.slab_costs(lower, upper, axis, self.owner, self.start, self.stop)
         begins = np.flatnonzero(np.diff(self.owner, prepend=-1))

@@ -188,13 +188,7 @@ class Passes:
         return sum(book.most for book in self._books)
 
     def _own(self, regions: Regions) -> Regions:
-        """These regions as the curator's own book has them, whatever the plan's arrays say.
-
-        Raises
-        ------
-        ValueError
-            For regions of another curator, or that cannot be measured (see `Accounts.named`).
-        """
+        """These regions as the curator's own book has them, whatever the plan's arrays say."""
         book, ids = regions.book, regions.ids
         if not any(book is own_book for own_book in self._books):
             raise ValueError("these regions belong to another curator")

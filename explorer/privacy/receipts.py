@@ -35,16 +35,6 @@ class Receipt:
 def receipts(ledger: Ledger, tokens: Collection[str]) -> list[Receipt]:
     """The receipts of draws with these tokens that still cost something, in their order.
 
-    Parameters
-    ----------
-    ledger : whose file is read
-    tokens : of draws
-
-    Raises
-    ------
-    InputError
-        For a file that cannot be used.
-
     Examples
     --------
     >>> import tempfile
@@ -64,11 +54,6 @@ def receipt_of_row(ledger: Ledger, name: str) -> Receipt | None:
     """The receipt of the row that the manifest of a folder names; None for none.
 
     Folders of an older format name it by the hash that chained it in a ledger of that format.
-
-    Raises
-    ------
-    InputError
-        For a file that cannot be used.
     """
     with opened(ledger.path) as book:
         rows = [row for row in book.rows if name in (row.public, row.former) and row.token]
@@ -76,13 +61,7 @@ def receipt_of_row(ledger: Ledger, name: str) -> Receipt | None:
 
 
 def numbers(ledger: Ledger, counts: Counted) -> list[int]:
-    """The numbers of all rows of the populations of counts, also of those that lower others.
-
-    Raises
-    ------
-    InputError
-        For a file that cannot be used.
-    """
+    """The numbers of all rows of the populations of counts, also of those that lower others."""
     with opened(ledger.path) as book:
         return [row.number for row in together(book.rows, *known_as(ledger, book, counts))]
 
@@ -92,11 +71,6 @@ def statement(ledger: Ledger) -> list[dict[str, Any]]:
 
     What was booked on several names is listed by itself, with all of them.
     No count of records is in it; populations without a name are called by keyed hashes.
-
-    Raises
-    ------
-    InputError
-        For a file that cannot be used.
     """
     drawn = DrawnReleases(ledger.path)
     with opened(ledger.path) as book:

@@ -194,13 +194,7 @@ class Regions:
 
 
 class Boxes(Accounts):
-    """The accounts of one pass over a domain of cells, and the box of every node.
-
-    Parameters
-    ----------
-    shape : cells along every axis of the domain
-    name, limit, under : see `Accounts`
-    """
+    """The accounts of one pass over a domain of cells, and the box of every node."""
 
     __slots__ = ("_lower", "_upper")
 
@@ -228,13 +222,7 @@ class Boxes(Accounts):
         return lower, upper, parent
 
     def regions(self, ids: Ints) -> Regions:
-        """The boxes of these numbers as the book has them.
-
-        Raises
-        ------
-        ValueError
-            For any that cannot be measured, see `Accounts.named`.
-        """
+        """The boxes of these numbers as the book has them."""
         return Regions(self.named(ids), self)
 
     def root(self) -> Regions:

@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.federated import calibration
-from explorer.federated.asking import Question, Stream, new_key
+from explorer.federated.asking import Question
 from explorer.federated.people import People
 from explorer.federated.protocol import Protocol, Round
 from explorer.federated.shards import Roll, masked
+from explorer.federated.shares import Stream, new_key
 from explorer.releases.quarters import KeyTree
 from explorer.releases.units import to_epsilon, to_units
 

@@ -34,8 +34,8 @@ from explorer.federated.aggregation import (
     mask_key,
     word_of,
 )
-from explorer.federated.asking import Stream, new_key
 from explorer.federated.protocol import Protocol, Round
+from explorer.federated.shares import Stream, new_key
 
 #: Half of the people stay, the others leave after any message.
 MOSTLY_THERE = st.sampled_from([GONE, KEYS, SHARES, VECTOR, *[ANSWERS] * 4])

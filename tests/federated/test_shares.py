@@ -12,10 +12,17 @@ import pytest
 from scipy.stats import chi2, nbinom
 
 from explorer.errors import InputError
-from explorer.federated.asking import Stream, new_key
 from explorer.federated.inverse import Inverse, Share, tables
 from explorer.federated.replay import log_probability
-from explorer.federated.shares import Shares, SlowWarning, checked, expected, shares
+from explorer.federated.shares import (
+    Shares,
+    SlowWarning,
+    Stream,
+    checked,
+    expected,
+    new_key,
+    shares,
+)
 from explorer.releases.units import to_units
 
 

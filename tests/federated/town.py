@@ -28,7 +28,7 @@ def town(side: int = 64, people: int = 40_000, seed: int = 0) -> NDArray[np.int6
 
 
 class Bench:
-    """A `rounds.Server` over exact codes, without protocol: what plans are tested with."""
+    """A `Session` over exact codes, without protocol: what plans are tested with."""
 
     def __init__(
         self,

@@ -48,7 +48,7 @@ def test_thresholds_of_section_7_7():
 
 def test_closed_form_is_the_optimum_of_five_leaves():
     rates = np.array([0.1, 0.2, 0.3, 0.4, 0.5])
-    ours = allocation.fill_water(rates, np.ones(5), 100.0)
+    ours = allocation.closed_form(rates, np.ones(5), 100.0)
 
     def objective(p):
         return np.sum(np.exp(-p * rates))
@@ -58,19 +58,6 @@ def test_closed_form_is_the_optimum_of_five_leaves():
     wrong = -np.log(rates) / rates
     wrong += (100.0 + np.sum(np.log(rates) / rates)) / (rates * np.sum(1 / rates))
     assert objective(ours) < objective(wrong)
-
-
-@given(
-    st.lists(st.floats(1e-4, 10), min_size=1, max_size=8),
-    st.lists(st.integers(1, 1000), min_size=8, max_size=8),
-    st.floats(0, 1e6),
-)
-def test_water_filling_meets_its_constraints(rates, copies, total):
-    rates, copies = np.array(rates), np.array(copies[: len(rates)], dtype=float)
-    x = allocation.fill_water(rates, copies, total)
-    assert np.all(x >= 0)
-    # With a single active row and total 0 the stationary point is 0 itself.
-    assert np.sum(copies * x) == pytest.approx(total, rel=1e-6, abs=1e-6)
 
 
 @given(st.integers(0, 10**13), st.lists(st.floats(1e-6, 1e6), min_size=1, max_size=30))

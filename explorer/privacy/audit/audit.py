@@ -139,14 +139,7 @@ def try_case(
     rng: np.random.Generator | None = None,
     files: bool = False,
 ) -> Finding:
-    """Replay a case on all its neighbours, and on unrelated data sets.
-
-    Parameters
-    ----------
-    kind, case, publish : see `replay_cases`
-    rng : fills in the steps of distribution functions, where the noise is to be tested
-    files : whether files are compared; those of release grade always are
-    """
+    """Replay a case on all its neighbours, and on unrelated data sets."""
     units, is_large = budget(case.settings["epsilon"]), isinstance(case, large.Large)
     largest, tried, strange, call, uniforms = 0.0, 0, 0, 0, np.zeros(0)
     change, fault = np.zeros_like(case.counts), None

@@ -72,11 +72,6 @@ def epsilon_bound(one: Floats, other: Floats, alpha: float) -> float:
     ----------
     one, other : (runs, features) numbers that runs on D and on D' published
     alpha : how often the bound may be too high
-
-    Returns
-    -------
-    float
-        0 or more.
     """
     half = len(one) // 2
     event = _telling_event(one[:half], other[:half])

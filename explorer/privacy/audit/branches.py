@@ -50,8 +50,6 @@ NEVER = {
     ("mechanisms/kdtrees.py", "_grow"): "at the last level every node ends",
 }
 """Loops that are never left by the question at their head, and why."""
-UNUSED = ("fill_water",)
-"""Functions that no plan calls: kept for lessons and notes."""
 
 _OUTCOME = {False: "jumped", True: "passed"}
 
@@ -69,8 +67,6 @@ def branches_of(file: str) -> frozenset[tuple[str, str, int, int, bool]]:
         if code.co_firstlineno in compiled or WORDS.search(
             code.co_qualname.split(".<")[0].split(".")[-1]
         ):
-            continue
-        if code.co_name in UNUSED:
             continue
         for offset, loops in jumps(code).items():
             for passed in (False, True):

@@ -97,13 +97,7 @@ class Loss:
         return self.epsilon > units / PER_EPSILON * (1 + 1e-12)
 
     def add(self, draw: Draw, values: Ints) -> None:
-        """Add a draw on D whose exact figures on D' are `values`.
-
-        Raises
-        ------
-        Breach
-            If a figure moved by more than the sensitivity that the source was told.
-        """
+        """Add a draw on D whose exact figures on D' are `values`."""
         question = draw.question
         moved = values - question.values
         if not moved.any():

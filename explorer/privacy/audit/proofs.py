@@ -47,14 +47,7 @@ def privtree_paths(
     epsilons: Iterable[float] = EPSILONS,
     bounds: Iterable[int] = BOUNDS,
 ) -> Finding:
-    """The path that never stops of a row of 256 cells: the structure alone, and whole releases.
-
-    Parameters
-    ----------
-    kind : PrivTree's class
-    publish : how to run a mechanism
-    epsilons, bounds : budgets and contribution bounds that are tried, each with each
-    """
+    """The path that never stops of a row of 256 cells: the structure alone, and whole releases."""
     result = Finding(kind.key)
     mechanism_class: Any = kind
     for epsilon in epsilons:

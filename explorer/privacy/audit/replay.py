@@ -212,13 +212,7 @@ class Recording:
         return loss
 
     def again(self, data: Any, neighbours: bool = True) -> tuple[Any, Loss]:
-        """What another data set publishes given the recorded outcomes, and the loss.
-
-        Raises
-        ------
-        Breach
-            If it asks other questions, or moves a figure further than its sensitivity.
-        """
+        """What another data set publishes given the recorded outcomes, and the loss."""
         replayer = Replayer(self.draws, neighbours)
         try:
             published = self.publish(data, replayer)

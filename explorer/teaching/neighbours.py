@@ -58,6 +58,11 @@ class Distributions:
     runs: int = 0
     bound: float = float("nan")
 
+    @property
+    def error_of_largest(self) -> float:
+        """The standard error of the largest ratio."""
+        return float(self.error[np.nanargmax(np.abs(self.ratio))])
+
 
 def neighbour(matrix: FrequencyMatrix, cell: tuple[int, int], change: int) -> FrequencyMatrix:
     """The counts with one person more (``change`` 1) or less (-1) in a cell (row, column).

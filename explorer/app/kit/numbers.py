@@ -1,4 +1,4 @@
-"""Numbers from outside, checked, and numbers to read: percentages."""
+"""Numbers from outside, checked, and numbers to read."""
 
 from __future__ import annotations
 
@@ -48,3 +48,22 @@ def share(part: float) -> str:
     ('88 %', '–')
     """
     return "–" if math.isnan(part) else f"{100 * part:.0f} %"
+
+
+def signed(value: float, digits: int = 0) -> str:
+    """A number with its sign, thousands with commas.
+
+    >>> signed(-1234.5), signed(0.04, 1), signed(12)
+    ('−1,234', '0.0', '+12')
+    """
+    text = f"{value:+,.{digits}f}"
+    return text[1:] if float(f"{value:.{digits}f}") == 0 else text.replace("-", "−")
+
+
+def many(n: int, noun: str) -> str:
+    """So many of something.
+
+    >>> many(1, "redraw"), many(1101, "redraw")
+    ('1 redraw', '1,101 redraws')
+    """
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import panel as pn
@@ -10,6 +11,7 @@ import panel as pn
 from explorer.app.kit import static
 from explorer.app.kit.html import html_pane
 from explorer.app.kit.theme import CHART_CSS
+from explorer.views.tables import Cell, table
 
 LEARN_CSS = static.read("lessons.css")
 
@@ -24,19 +26,32 @@ def finding(sentence: str) -> str:
     return f'<p class="finding" role="status">{html.escape(sentence)}</p>'
 
 
-def signed(value: float, digits: int = 0) -> str:
-    """A number with its sign, thousands with commas.
-
-    >>> signed(-1234.5), signed(0.04, 1), signed(12)
-    ('−1,234', '0.0', '+12')
-    """
-    text = f"{value:+,.{digits}f}"
-    return text[1:] if float(f"{value:.{digits}f}") == 0 else text.replace("-", "−")
-
-
-def column(*objects: Any, margin: Any = 0, **params: Any) -> Any:
-    """Objects one below the other, as wide as there is space."""
+def column(*objects: Any, margin: Any = 0, flex: str = "", **params: Any) -> Any:
+    """Objects one below the other, as wide as there is space or as ``flex`` says."""
+    if flex:
+        params["styles"] = {"flex": flex, "min-width": "0"}
     return pn.Column(*objects, sizing_mode="stretch_width", margin=margin, **params)
+
+
+def side_by_side(*objects: Any, gap: str, **params: Any) -> Any:
+    """Objects that begin at the same height, below each other where there is no space."""
+    styles = {"flex-wrap": "wrap", "gap": gap, "align-items": "flex-start"}
+    return pn.Row(
+        *objects, sizing_mode="stretch_width", **{"styles": styles, "margin": 0, **params}
+    )
+
+
+def quiet(text: str) -> str:
+    """A line in small quiet type, as HTML."""
+    return f'<p class="quiet">{text}</p>'
+
+
+def text_table(
+    caption: str, columns: Mapping[str, str], rows: Iterable[Sequence[str | Cell]]
+) -> str:
+    """A table whose columns are titles with what they say; cells may be plain texts."""
+    cells = [[Cell(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
+    return table(caption, [*columns.items()], cells)
 
 
 def chart_pane(figure: Any) -> Any:

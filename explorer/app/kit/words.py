@@ -1,12 +1,27 @@
-"""Words for newcomers, kept in Markdown files next to this module."""
+"""Words for newcomers, kept in Markdown files; those with values are jinja2 templates."""
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
+from typing import Any
 
+from jinja2 import Environment, StrictUndefined, Template
+
+from explorer.app.kit.numbers import many, signed
+from explorer.views.tables import number
 from explorer.views.texts import texts_of
 
 FOLDER = Path(__file__).parents[1] / "words"
+_TEMPLATES = Environment(undefined=StrictUndefined)
+_TEMPLATES.filters |= {
+    "whole": "{:,.0f}".format,
+    "tenth": "{:,.1f}".format,
+    "short": "{:g}".format,
+    "many": many,
+    "number": number,
+    "signed": signed,
+}
 
 
 def words(page: str) -> dict[str, str]:
@@ -17,3 +32,17 @@ def words(page: str) -> dict[str, str]:
     dict from heading (as written) to text, in the file's order.
     """
     return texts_of(FOLDER / f"{page}.md")
+
+
+@cache
+def _template(page: str, heading: str) -> Template:
+    return _TEMPLATES.from_string(words(page)[heading])
+
+
+def sentence(page: str, heading: str, **values: Any) -> str:
+    """A text of a page with its values; nothing is escaped.
+
+    Filters: ``whole`` and ``tenth`` (thousands with commas, so many digits), ``short`` (``:g``),
+    ``many("noun")``, ``number`` (three significant digits, or as many as given) and ``signed``.
+    """
+    return _template(page, heading).render(values)

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from explorer.app.curator.setting_fields import actions
 from explorer.app.kit.html import put
-from explorer.app.kit.prose import pane, signed
-from explorer.app.learn.experiment import explained
-from explorer.app.learn.started import StartedExperiment
+from explorer.app.kit.numbers import many, signed
+from explorer.app.kit.prose import pane, text_table
+from explorer.app.kit.words import sentence
+from explorer.app.learn.experiment import StartedExperiment, explained
 from explorer.errors import InputError
 from explorer.mechanisms import mechanism
 from explorer.teaching.averaging import Attack, attack, redraws_to_know
 from explorer.teaching.places import on_map, people_in
 from explorer.teaching.previews import answers, taught
 from explorer.views.markup import figures_strip
-from explorer.views.tables import Cell, details, number, table
+from explorer.views.tables import details, number
 from explorer.views.teaching.average import AverageChart
 from explorer.views.teaching.frame import FIRST, SECOND, TRUTH
 
 MOST = 5000
+_BUTTONS = {10: "10 times", 100: "100 times", 1000: "1,000 times"}
 
 
 class AveragingExperiment(StartedExperiment):
@@ -33,12 +35,10 @@ class AveragingExperiment(StartedExperiment):
     def build(self) -> None:
         """Controls, map, chart."""
         controls = self.controls
-        self.where = self.choose(box=True)
-        self.chart = AverageChart()
+        self.where, self.chart, self.ledger = self.choose(box=True), AverageChart(), pane()
         self.found: Attack | None = None
         self.true = 0.0
-        self.ledger = pane()
-        self.plot = explained(
+        plot = explained(
             [
                 (FIRST, "dot", "answer of one redraw"),
                 (FIRST, "line", "average so far, with its 95 % band"),
@@ -47,24 +47,13 @@ class AveragingExperiment(StartedExperiment):
             ],
             self.chart.figure,
         )
-        self.lay_out(
-            self.where.view,
-            [
-                [
-                    controls.mechanism(),
-                    controls.number("epsilon"),
-                    actions(
-                        self.button("Redraw once", lambda: self.start(1), strong=True),
-                        self.button("10 times", lambda: self.start(10)),
-                        self.button("100 times", lambda: self.start(100)),
-                        self.button("1,000 times", lambda: self.start(1000)),
-                        self.button("Start over", self.begin),
-                        self.running.cancel_button,
-                    ),
-                ]
-            ],
-            [self.running.status, self.said, self.plot, self.ledger, self.figures, self.twin],
+        buttons = self.run_buttons(
+            self.button("Redraw once", lambda: self.start(1), strong=True),
+            *(self.button(text, partial(self.start, n)) for n, text in _BUTTONS.items()),
+            self.button("Start over", self.begin),
         )
+        row = [controls.mechanism(), controls.number("epsilon"), buttons]
+        self.lay_results_out(self.where.view, [row], self.ledger, plot=plot)
 
     def begin(self) -> None:
         """Forget all redraws."""
@@ -81,7 +70,7 @@ class AveragingExperiment(StartedExperiment):
     def start(self, times: int) -> None:
         """Draw so many more maps."""
         data, settings = self.ready(), self.settings.copy()
-        if self.running.running:
+        if self.running.job.busy:
             self.refused("Maps are being drawn: wait for them, or cancel.")
             return
         before = 0 if self.found is None else len(self.found)
@@ -89,64 +78,46 @@ class AveragingExperiment(StartedExperiment):
             self.refused(f"That would be more than {MOST:,} maps: start over first.")
             return
         box = on_map(settings.box, data.grid)
+        seeds = range(before, before + times)
 
         def work(progress: Any, cancel: Any) -> np.ndarray:
-            mechanism = taught(settings.mechanism, settings.epsilon)
-            seeds = range(before, before + times)
-            private = answers(
-                mechanism, data.matrix, [box], seeds, cancel=cancel, progress=progress
-            )
-            return private[:, 0]
+            kind = taught(settings.mechanism, settings.epsilon)
+            told = {"cancel": cancel, "progress": progress}
+            return answers(kind, data.matrix, [box], seeds, **told)[:, 0]
 
         self.running.start(work)
 
     def show(self, answers: np.ndarray) -> None:
         """Add answers (n,) of new maps to those before."""
         old = np.zeros(0) if self.found is None else self.found.answers
-        epsilon = self.settings.epsilon
+        epsilon, true = self.settings.epsilon, self.true
         try:
             self.found = drawn = attack(np.concatenate([old, answers]), epsilon)
         except InputError as error:
             self.refused(str(error))
             return
-        spoken = _sentence(drawn, self.true, mechanism(self.settings.mechanism).title)
-        self.chart.show(drawn.answers, drawn.mean, drawn.error, self.true, spoken)
+        spoken = _sentence(drawn, true, mechanism(self.settings.mechanism).title)
+        self.chart.show(drawn.answers, drawn.mean, drawn.error, true, spoken)
         put(self.ledger, ledgers(len(drawn), epsilon, drawn.spent))
-        twin = details("Numbers of the chart", _table(drawn, self.true))
-        self.result(spoken, _figures(drawn, self.true), twin)
-
-
-def many(n: int, noun: str) -> str:
-    """So many of something.
-
-    >>> many(1, "redraw"), many(1101, "redraw")
-    ('1 redraw', '1,101 redraws')
-    """
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+        twin = details("Numbers of the chart", _table(drawn, true))
+        self.result(spoken, _figures(drawn, true), twin)
 
 
 def _sentence(attack: Attack, true: float, title: str) -> str:
-    n, first = len(attack), float(attack.answers[0])
-    if n == 1:
-        return (
-            f"One map by {title}: {first:,.0f} people, {signed(first - true)} off. Ask it again as "
-            "often as you like, and it says the same."
-        )
-    off, error = float(attack.mean[-1]) - true, float(attack.error[-1])
-    sentence = (
-        f"The average of {n:,} redraws is {signed(off, 1)} off, with a standard error of "
-        f"{error:,.1f}; the first map alone is {signed(first - true)} off, however often it is "
-        f"asked. The redraws spent epsilon {attack.spent:g} together."
+    n, error = len(attack), float(attack.error[-1])
+    off = float(attack.mean[-1]) - true
+    return sentence(
+        *("learn", "One redraw" if n == 1 else "The average of redraws"),
+        n=n,
+        first=attack.answers[0],
+        truth=true,
+        title=title,
+        off=off,
+        error=error,
+        spent=attack.spent,
+        uneven=n >= 10 and abs(off) > 4 * error,
+        needed=redraws_to_know(error * np.sqrt(n)) if n >= 10 else 0,
     )
-    if n >= 10 and abs(off) > 4 * error:
-        return (
-            f"{sentence} What is left is no noise: people lie unevenly inside leaves that the box "
-            "cuts through, and no average takes that away."
-        )
-    if n >= 10:
-        needed = redraws_to_know(float(attack.error[-1]) * np.sqrt(n))
-        return f"{sentence} After about {needed:,} redraws, rounding would give the exact count."
-    return sentence
 
 
 def _figures(attack: Attack, true: float) -> str:
@@ -166,9 +137,8 @@ def _figures(attack: Attack, true: float) -> str:
 def ledgers(n: int, epsilon: float, spent: float) -> str:
     """What n redraws cost next to what n questions to one release cost."""
     # A piece for each redraw while there is space for them; the lengths are always in proportion.
-    count = n if n <= 60 else 1
-    pieces = "".join('<i style="flex:1 1 0"></i>' for _ in range(count))
-    share, redraws = 100 / n, many(n, "redraw")
+    pieces = '<i style="flex:1 1 0"></i>' * (n if n <= 60 else 1)
+    redraws = many(n, "redraw")
     return (
         '<div class="spent" role="img" aria-label="'
         f"Epsilon spent: {redraws} {spent:g}, one release asked {n:,} × {epsilon:g}"
@@ -176,26 +146,20 @@ def ledgers(n: int, epsilon: float, spent: float) -> str:
         f'<div class="row"><span>{redraws}: epsilon <b>{spent:g}</b></span>'
         f'<span class="rail">{pieces}</span></div>'
         f'<div class="row kept"><span>one release, asked {n:,} ×: <b>{epsilon:g}</b></span>'
-        f'<span class="rail"><i style="width:{share:.4g}%"></i></span></div></div>'
+        f'<span class="rail"><i style="width:{100 / n:.4g}%"></i></span></div></div>'
     )
 
 
 def _table(attack: Attack, true: float) -> str:
-    n = len(attack)
-    at = np.unique(np.geomspace(1, n, 12).round().astype(int)) - 1
+    at = np.unique(np.geomspace(1, len(attack), 12).round().astype(int)) - 1
     rows = [
-        [
-            Cell(f"{i + 1:,}"),
-            Cell(f"{attack.mean[i]:,.1f}"),
-            Cell(signed(float(attack.mean[i]) - true, 1)),
-            Cell(number(float(attack.error[i]))),
-        ]
-        for i in at
+        [f"{i + 1:,}", f"{mean:,.1f}", signed(float(mean) - true, 1), number(float(error))]
+        for i, mean, error in zip(at, attack.mean[at], attack.error[at], strict=True)
     ]
-    columns = [
-        ("redraws", "maps drawn so far"),
-        ("average", "of their answers"),
-        ("off by", "average minus truth"),
-        ("standard error", "falls as one over the root of the redraws"),
-    ]
-    return table("The average after so many redraws", columns, rows)
+    columns = {
+        "redraws": "maps drawn so far",
+        "average": "of their answers",
+        "off by": "average minus truth",
+        "standard error": "falls as one over the root of the redraws",
+    }
+    return text_table("The average after so many redraws", columns, rows)

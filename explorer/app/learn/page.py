@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import panel as pn
@@ -11,7 +12,7 @@ import param
 
 from explorer.app.curator.data import CityData
 from explorer.app.curator.parts import PageParts
-from explorer.app.curator.scenarios import Workspace
+from explorer.app.curator.scenarios import Workspace, screen_file
 from explorer.app.curator.setting_fields import button
 from explorer.app.curator.start import (
     LESSON,
@@ -20,31 +21,131 @@ from explorer.app.curator.start import (
     argument,
     known_city,
     refuse_own,
+    way_to,
 )
+from explorer.app.curator.stories import StoryControls
+from explorer.app.kit import ui
+from explorer.app.kit.bound import Tied
+from explorer.app.kit.browser import Browser, Storage
 from explorer.app.kit.html import put
 from explorer.app.kit.later import when_loaded
 from explorer.app.kit.navigation import Link
 from explorer.app.kit.prose import column, pane
 from explorer.app.kit.words import words
 from explorer.app.learn.card import LessonCard
-from explorer.app.learn.contents import Contents
-from explorer.app.learn.lottery_look import seen_in
-from explorer.app.learn.progress import Progress
-from explorer.app.learn.stories import LessonStories
 from explorer.app.mappage.city_page import CuratorPage
 from explorer.app.state import PlaceState
 from explorer.errors import InputError
 from explorer.grid.values import as_number, shown
-from explorer.scenario import Scenario
+from explorer.scenario import Scenario, Story
 from explorer.scenario.model import MOST_LESSON_STEPS
-from explorer.teaching import EXPERIMENTS, lessons
+from explorer.teaching import EXPERIMENTS, Lesson, lessons
 from explorer.views.markup import safe_text
+
+#: The step of a lesson whose answer was read.
+DONE = -1
+_MOST_STEPS = 100
 
 
 class LearnState(PlaceState):
     """Which city the experiments run on. Grids are coarse, so that experiments are quick."""
 
     side = param.Selector(default=256, objects={f"{n} × {n} cells": n for n in (256, 512, 1024)})
+
+
+class Progress:
+    """Steps reached, by lesson.
+
+    Parameters
+    ----------
+    lessons : the lessons there are
+    changed : called when the browser has brought what it kept
+    """
+
+    def __init__(self, lessons: Sequence[Lesson], changed: Callable[[], None]) -> None:
+        self._known = {lesson.key for lesson in lessons}
+        self._changed = changed
+        self._steps: dict[str, int] = {}
+        self.storage = Storage("dp-explorer-lessons", self.bring)
+
+    def step(self, key: str) -> int:
+        """The step to go on with, from 0."""
+        return max(self._steps.get(key, 0), 0)
+
+    def is_done(self, key: str) -> bool:
+        """Whether the lesson's answer has been read."""
+        return self._steps.get(key) == DONE
+
+    def note(self, key: str, step: int, answered: bool) -> None:
+        """A reader is at a step; a lesson that is done stays done."""
+        if answered:
+            self._steps[key] = DONE
+        elif not self.is_done(key):
+            self._steps[key] = step
+        self.storage.keep(json.dumps(self._steps))
+
+    def bring(self, stored: str) -> None:
+        """Take what the browser kept; whatever is no step of a lesson is nothing."""
+        try:
+            steps = json.loads(stored)
+        except (ValueError, RecursionError):
+            return
+        if not isinstance(steps, dict):
+            return
+        for key, step in steps.items():
+            whole = isinstance(step, int) and not isinstance(step, bool)
+            if key in self._known and whole and DONE <= step < _MOST_STEPS:
+                self._steps.setdefault(key, step)
+        self._changed()
+
+
+class Contents:
+    """City, grid and one button for each lesson.
+
+    Parameters
+    ----------
+    parts : of the page
+    lessons : the lessons in their order
+    chosen : called with the number of a lesson
+    """
+
+    def __init__(
+        self, parts: PageParts, lessons: Sequence[Lesson], chosen: Callable[[int], None]
+    ) -> None:
+        tied = Tied(parts.state, parts.refuse)
+        self.city, self.side = tied.choose("city", parts.catalogue), tied.choose("side")
+        self._lessons = lessons
+        self.buttons = [self._button(i, lesson, chosen) for i, lesson in enumerate(lessons)]
+        self.view = column(
+            *(pane('<h2 class="section">Lessons</h2>', margin=(0, 10)), *self.buttons),
+            *(pane('<h2 class="section">Where</h2>', margin=(8, 10, 0, 10)), self.city, self.side),
+            pane(f'<p class="help">{words("learn")["Where"]}</p>', margin=(4, 10)),
+        )
+
+    def mark(self, number: int, is_done: Callable[[str], bool] = lambda _key: False) -> None:
+        """Show which lesson is open, and which ones are done."""
+        for i, (lesson, entry) in enumerate(zip(self._lessons, self.buttons, strict=True)):
+            entry.variant = "contained" if i == number else "text"
+            label = _label(i, lesson) + (" ✓" if is_done(lesson.key) else "")
+            if entry.label != label:
+                entry.label = label
+
+    @staticmethod
+    def _button(number: int, lesson: Lesson, chosen: Callable[[int], None]) -> Any:
+        return ui.Button(
+            label=_label(number, lesson),
+            size="small",
+            variant="text",
+            color="primary",
+            margin=(1, 10),
+            sizing_mode="stretch_width",
+            sx={"justifyContent": "flex-start", "textAlign": "left", "lineHeight": 1.35},
+            on_click=lambda _event: chosen(number),
+        )
+
+
+def _label(number: int, lesson: Lesson) -> str:
+    return f"{number + 1}. {safe_text(lesson.title)}"
 
 
 class Learn(CuratorPage):
@@ -106,6 +207,8 @@ class Learn(CuratorPage):
     @classmethod
     def warm(cls, **begin: Any) -> None:
         """Read the city's trips and compile what the lessons on trips run."""
+        from explorer.app.learn.lottery import seen_in
+
         first: Any = EXPERIMENTS["lottery"]()
         seen_in(begin["city"], first.epsilon, first.q, first.p)
 
@@ -147,10 +250,7 @@ class Learn(CuratorPage):
         self.before = button("Lesson before", lambda: self.open(self.number - 1))
         self.next = button("Next lesson", lambda: self.open(self.number + 1))
         about = words("learn")["About"]
-        self.stories = LessonStories(
-            *(self.story, self.present, self.take_screen, self.links, parts.refuse),
-            remembered=parts.remembered,
-        )
+        self.stories = LessonStories(self)
         self.sidebar = [self.contents.view, self.stories.view]
         self.body = column(
             pane(f'<h1 class="visually-hidden">{self.TITLE}</h1><p class="about">{about}</p>'),
@@ -270,3 +370,29 @@ def _notice(sentence: str) -> str:
     """A sentence that stays; it may name a file."""
     text = html.escape(safe_text(sentence, 400))
     return f'<div class="notice" role="alert">{text}</div>'
+
+
+class LessonStories:
+    """The section "Stories" of the drawer: a lesson, at one of its steps, as a step of a story."""
+
+    def __init__(self, page: Learn) -> None:
+        self._page = page
+        self._browser = Browser(lambda _text: None)
+        # Made when it is first opened; most visitors never need it.
+        self.section = ui.Section("Stories", self._make)
+        page.parts.remembered.section("stories", self.section)
+        self.view = column(self.section, self._browser.view, margin=(8, 6, 24, 6))
+
+    def _make(self) -> list[Any]:
+        page, refuse = self._page, self._page.parts.refuse
+        self.controls = StoryControls(page.story, page.present, refuse, "lesson")
+        self.file = screen_file("Open story", self._opened, refuse)
+        return [self.controls.view, ui.wrapping(self.file, margin=(4, 10))]
+
+    def _opened(self, opened: Scenario | Story) -> None:
+        if isinstance(opened, Story):
+            self.controls.take(opened)
+        elif opened.page == self._page.KEY:
+            self._page.take_screen(opened)
+        else:
+            self._browser.go(way_to(opened, self._page.links))

@@ -2,36 +2,73 @@
 
 from __future__ import annotations
 
-import numpy as np
-import panel as pn
+from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.app.curator.data import CityData
 from explorer.app.curator.setting_fields import EPSILONS
 from explorer.app.kit.html import put
-from explorer.app.kit.prose import column, pane
-from explorer.app.learn.examples import ExamplesExperiment
-from explorer.app.learn.experiment import explained
-from explorer.app.learn.refinement_look import Refined, look
-from explorer.app.learn.refinement_sentences import (
-    cell_sentence,
-    figures,
-    measured_sentence,
-    rules,
-    sentence,
-)
+from explorer.app.kit.prose import pane, quiet, text_table
+from explorer.app.kit.words import sentence
+from explorer.app.learn.experiment import ExamplesExperiment, explained, map_column, square_pane
+from explorer.app.work.cache import Shelf
 from explorer.releases.quarters import separate
 from explorer.teaching.refinement import (
     DEEPEST,
     PAPER_K,
     SHALLOWEST,
+    Asked,
+    Level,
     as_map,
+    ask,
     by_people,
+    in_sds,
     threshold,
 )
+from explorer.views.markup import figures_strip
+from explorer.views.tables import Cell, number
 from explorer.views.teaching.frame import FIRST, SECOND, TRUTH
 from explorer.views.teaching.lots import LEAST, LevelsChart
 from explorer.views.teaching.refined import RefinedPair, UnevennessChart
 
+Chosen = NDArray[np.bool_]
+_ASKED: Shelf[Asked] = Shelf(12)
 _TITLES = ("People, by quarters of cells", "What is released; pink: divided")
+#: The rules of the table, and what each goes by.
+_YOURS, _MEASURED, _PAPER, _BEST = "your H", "H as measured", "Eq. 6, paper", "those that gain"
+_ABOUT = {_YOURS: "slider", _MEASURED: "from sums", _PAPER: "2 σ", _BEST: "unknown"}
+
+
+@dataclass(frozen=True, eq=False)
+class Refined:
+    """One level of a city, which of its cells several rules divide, and one cell with a ring."""
+
+    data: CityData
+    h: float
+    asked: Asked
+    level: Level
+    rules: dict[str, Chosen]
+    example: int
+
+
+def look(data: CityData, settings: Any, example: int, seed: int) -> Refined:
+    """Ask about all levels, and divide the cells of one by several rules."""
+    key = data.matrix.key, settings.people, settings.epsilon, seed
+    answers = _ASKED.get(key, lambda: ask(data.matrix, settings.people, settings.epsilon, seed))
+    level = answers.level(settings.level)
+    nothing = np.zeros(len(level.true), dtype=np.bool_)
+    rules = {
+        _YOURS: level.by_h(settings.unevenness),
+        _MEASURED: level.by_h(level.forecast),
+        _PAPER: level.by_paper(),
+        "none": nothing,
+        "all": ~nothing,
+        _BEST: level.best(),
+    }
+    return Refined(data, settings.unevenness, answers, level, rules, level.example(example))
 
 
 class RefinementExperiment(ExamplesExperiment):
@@ -44,25 +81,15 @@ class RefinementExperiment(ExamplesExperiment):
 
     def build(self) -> None:
         """Controls, maps, charts."""
-        controls = self.controls
+        steps = self.controls.steps
         self.pair, self.unevenness = RefinedPair(), UnevennessChart(DEEPEST)
         self.levels = LevelsChart(DEEPEST - 1, SHALLOWEST, "level of the cells", "people")
         self.figures, self.cell, self.measured = (pane(margin=(4, 0)) for _ in range(3))
         self.rules = pane(margin=(6, 0))
-        maps = [
-            part
-            for figure, title in zip(self.pair.figures, _TITLES, strict=True)
-            for part in (
-                pane(f'<p class="quiet">{title}</p>', margin=(4, 0, 2, 0)),
-                pn.pane.Bokeh(figure, sizing_mode="scale_width", aspect_ratio=1, margin=0),
-            )
-        ]
-        self._maps = column(
-            *maps,
-            pane('<p class="quiet">Ring: one cell. Dark: nobody, or below 0.</p>', margin=(4, 0)),
-            margin=(0, 20, 8, 0),
-            styles={"flex": "1 1 260px", "max-width": "300px"},
-        )
+        above, below = (pane(quiet(title), margin=(4, 0, 2, 0)) for title in _TITLES)
+        true, released = map(square_pane, self.pair.figures)
+        about = pane(quiet("Ring: one cell. Dark: nobody, or below 0."), margin=(4, 0))
+        maps = map_column(above, true, below, released, about)
         h = explained(
             [
                 (FIRST, "dot", "as it is"),
@@ -79,50 +106,34 @@ class RefinementExperiment(ExamplesExperiment):
             ],
             self.levels.figure,
         )
-        self._pictures = self._maps, h, levels
-        # Nothing is drawn before there is something to be seen.
-        self._picture(visible=False)
-        self.lay_out(
-            self._maps,
-            [
-                [
-                    controls.steps("people"),
-                    controls.steps("epsilon", EPSILONS),
-                    controls.steps("level"),
-                    controls.steps("unevenness"),
-                ],
-                [*self.buttons()],
-            ],
-            [self.said, self.figures, self.cell, self.rules, self.measured, h, levels],
-        )
+        self.pictures = maps, h, levels
+        sliders = [steps("people"), steps("epsilon", EPSILONS), steps("level"), steps("unevenness")]
+        result = [self.said, self.figures, self.cell, self.rules, self.measured, h, levels]
+        self.lay_out(maps, [sliders, [*self.buttons()]], result)
 
     def show(self, result: Refined) -> None:
         """Show both maps, both charts and what they say in words."""
-        text = sentence(result)
-        self.say(text)
+        values = {"result": result, "level": result.level, "in_sds": in_sds, "needed": threshold}
+        spoken = sentence("learn", "Divided by your H", **values)
+        measured = sentence("learn", "Divided by the measured H", **values)
+        self.say(spoken)
         put(self.figures, figures(result))
-        put(self.cell, f'<p class="finding">{cell_sentence(result)}</p>')
-        put(self.measured, f'<p class="finding">{measured_sentence(result)}</p>')
+        put(self.cell, f'<p class="finding">{sentence("learn", "One cell", **values)}</p>')
+        put(self.measured, f'<p class="finding">{measured}</p>')
         put(self.rules, rules(result))
-        self._picture(visible=True)
         self._show_maps(result)
-        self._show_charts(result)
-
-    def _picture(self, *, visible: bool) -> None:
-        for picture in self._pictures:
-            picture.visible = visible
+        self._show_charts(result, spoken, measured)
 
     def _show_maps(self, result: Refined) -> None:
-        level, divided = result.level, result.yours
+        level, divided = result.level, result.rules[_YOURS]
         spread = np.repeat(level.noisy / 4, 4)
         released = np.where(np.repeat(divided, 4), result.asked.noisy[level.number + 1], spread)
         cols, rows = separate(np.flatnonzero(divided))
         col, row = separate(np.array([result.example]))
-        side = 2**level.number
-        number, cells = int(divided.sum()), len(divided)
+        side, cells = 2**level.number, len(divided)
         spoken = (
             f"{_TITLES[0]}: of {result.asked.people:,} people in {4 * cells:,} quarters",
-            f"What is released: {number:,} of {cells:,} cells are divided",
+            f"What is released: {int(divided.sum()):,} of {cells:,} cells are divided",
         )
         self.pair.show(
             as_map(level.quarters.ravel()).astype(np.float64),
@@ -133,21 +144,56 @@ class RefinementExperiment(ExamplesExperiment):
             spoken,
         )
 
-    def _show_charts(self, result: Refined) -> None:
-        answers, h = result.asked, result.settings.unevenness
-        at = np.arange(1, answers.depth + 1)
-        self.unevenness.show(
-            at, answers.truth, answers.measured[1:], h, f"Unevenness by level. {sentence(result)}"
-        )
-        levels = [
-            answers.level(k) for k in range(min(SHALLOWEST, answers.depth - 1), answers.depth)
-        ]
+    def _show_charts(self, result: Refined, spoken: str, measured: str) -> None:
+        answers, at = result.asked, np.arange(1, result.asked.depth + 1)
+        text = f"Unevenness by level. {spoken}"
+        self.unevenness.show(at, answers.truth, answers.measured[1:], result.h, text)
+        first = min(SHALLOWEST, answers.depth - 1)
+        levels = [answers.level(number) for number in range(first, answers.depth)]
         # Weighted by people: in how full a cell they live.
-        quantiles = [by_people(entry.true, (0.25, 0.5, 0.75)) for entry in levels]
+        quantiles = [by_people(level.true, (0.25, 0.5, 0.75)) for level in levels]
         self.levels.show(
             [level.number for level in levels],
             np.array(quantiles).T,
             np.array([threshold(level.forecast, level.sd) for level in levels]),
             np.array([PAPER_K * level.sd for level in levels]),
-            f"People of a cell and thresholds by level. {measured_sentence(result)}",
+            f"People of a cell and thresholds by level. {measured}",
         )
+
+
+def figures(result: Refined) -> str:
+    """Noise, H and thresholds, as a strip."""
+    level = result.level
+    return figures_strip(
+        [
+            ("People asked", f"{result.asked.people:,}"),
+            ("Noise σ of a sum", number(level.sd)),
+            ("Your H divides from", f"{number(threshold(result.h, level.sd))} people"),
+            ("H measured", number(level.forecast, 2)),
+            ("It divides from", f"{number(threshold(level.forecast, level.sd))} people"),
+            ("Eq. 6 divides from", f"{number(2 * level.sd)} people"),
+        ]
+    )
+
+
+def rules(result: Refined) -> str:
+    """What each rule divides and errs by, as a table; the smallest error of a private one leads."""
+    best = result.rules[_BEST]
+    errors = {name: result.level.error(chosen) for name, chosen in result.rules.items()}
+    least = min(error for name, error in errors.items() if name != _BEST)
+    rows: list[list[str | Cell]] = [
+        [
+            Cell(name, _ABOUT.get(name, "")),
+            f"{int(chosen.sum()):,}",
+            f"{int((chosen & best).sum()):,}",
+            Cell(number(errors[name]), best=errors[name] == least),
+        ]
+        for name, chosen in result.rules.items()
+    ]
+    columns = {
+        "rule": "which cells are divided",
+        "divided": "cells",
+        "of them gain": "whose quarters truly err less for it",
+        "error": "of a quarter: root of the mean square, in people asked, expected",
+    }
+    return text_table("Rules on the cells of this level", columns, rows)

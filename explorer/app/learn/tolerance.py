@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from explorer.app.curator.setting_fields import actions
-from explorer.app.kit.words import words
-from explorer.app.learn.experiment import explained
-from explorer.app.learn.started import StartedExperiment
+from explorer.app.kit.prose import text_table
+from explorer.app.kit.words import sentence
+from explorer.app.learn.experiment import StartedExperiment, explained
 from explorer.mechanisms import mechanism
 from explorer.teaching.places import on_map, people_in
 from explorer.teaching.previews import taught
 from explorer.teaching.tolerance import LADDER, SmallestEpsilon, for_box
 from explorer.views.markup import figures_strip
-from explorer.views.tables import Cell, details, table
+from explorer.views.tables import details
 from explorer.views.teaching.frame import FIRST, SECOND, TRUTH
 from explorer.views.teaching.shares import SharesChart
-
-
-@dataclass(frozen=True)
-class Found:
-    """An answer with the question that it belongs to."""
-
-    settings: Any
-    tolerance: SmallestEpsilon
 
 
 class ToleranceExperiment(StartedExperiment):
@@ -40,7 +30,7 @@ class ToleranceExperiment(StartedExperiment):
         controls = self.controls
         self.where = self.choose(box=True)
         self.chart = SharesChart(LADDER[0], LADDER[-1])
-        self.plot = explained(
+        plot = explained(
             [
                 (FIRST, "dot", "share of previews within the error, with 95 % bounds"),
                 (TRUTH, "dash", "95 in 100"),
@@ -49,103 +39,75 @@ class ToleranceExperiment(StartedExperiment):
             ],
             self.chart.figure,
         )
-        self.lay_out(
-            self.where.view,
-            [
-                [
-                    controls.mechanism(),
-                    controls.number("percent", 200),
-                    controls.select(
-                        "runs", {f"{number:,}": number for number in (100, 200, 400)}, 190
-                    ),
-                    actions(
-                        self.button("Find the smallest epsilon", self.start, strong=True),
-                        self.running.cancel_button,
-                    ),
-                ]
-            ],
-            [self.running.status, self.said, self.plot, self.figures, self.twin],
-        )
+        row = [
+            controls.mechanism(),
+            controls.number("percent", 200),
+            controls.select("runs", {f"{number:,}": number for number in (100, 200, 400)}, 190),
+            self.run_buttons(self.button("Find the smallest epsilon", self.start, strong=True)),
+        ]
+        self.lay_results_out(self.where.view, [row], plot=plot)
 
     def start(self) -> None:
         """Search with the present settings."""
         data, settings = self.ready(), self.settings.copy()
         box = on_map(settings.box, data.grid)
 
-        def work(progress: Any, cancel: Any) -> Found:
+        def work(progress: Any, cancel: Any) -> tuple[Any, SmallestEpsilon]:
             tolerance = for_box(
                 lambda epsilon: taught(settings.mechanism, epsilon),
-                data.matrix,
-                box,
-                settings.percent,
-                settings.runs,
+                *(data.matrix, box, settings.percent, settings.runs),
                 cancel=cancel,
                 progress=progress,
             )
-            return Found(settings, tolerance)
+            return settings, tolerance
 
         self.running.start(work)
 
     def before(self) -> str:
         """The truth, and how far off an answer may be."""
-        true = people_in(self.ready().matrix, self.settings.box)
-        allowed = self.settings.percent / 100 * true
+        true, percent = people_in(self.ready().matrix, self.settings.box), self.settings.percent
         return (
-            f"Truly {true:,.0f} people are in the box: within {self.settings.percent:g} % means "
-            f"off by at most {allowed:,.1f}."
+            f"Truly {true:,.0f} people are in the box: within {percent:g} % means "
+            f"off by at most {percent / 100 * true:,.1f}."
         )
 
-    def show(self, result: Found) -> None:
-        """Show the smallest epsilon and every one that was tried."""
-        tolerance = result.tolerance
-        spoken = sentence(result)
-        steps = tolerance.steps
-        points = tuple(
+    def show(self, result: tuple[Any, SmallestEpsilon]) -> None:
+        """Show the smallest epsilon and every one that was tried, found with these settings."""
+        settings, tolerance = result
+        steps, smallest = tolerance.steps, tolerance.epsilon
+        heading = "The smallest epsilon"
+        if smallest is None:
+            heading = "Not within the tolerance"
+        elif smallest == LADDER[0]:
+            heading = "Within the tolerance at once"
+        spoken = sentence(
+            *("learn", heading),
+            title=mechanism(settings.mechanism).title,
+            last=steps[-1],
+            goal=f"within {settings.percent:g} %, 95 times in 100",
+            found=smallest,
+            least=LADDER[0],
+            largest=LADDER[-1],
+            interval=_interval(tolerance),
+        )
+        points: Any = (
             np.array([getattr(step, name) for step in steps])
             for name in ("epsilon", "share", "low", "high")
         )
-        self.chart.show(
-            points,  # type: ignore[arg-type]
-            tolerance.share,
-            tolerance.epsilon,
-            (tolerance.low, tolerance.high),
-            spoken,
-        )
+        interval = tolerance.low, tolerance.high
+        self.chart.show(tuple(points), tolerance.share, smallest, interval, spoken)
         figures = figures_strip(
             [
-                ("Smallest epsilon", _epsilon(tolerance.epsilon)),
+                (
+                    "Smallest epsilon",
+                    f"above {LADDER[-1]:g}" if smallest is None else f"{smallest:g}",
+                ),
                 ("95 % interval", _interval(tolerance)),
                 ("Previews at each epsilon", f"{steps[0].runs:,}" if steps else "–"),
                 ("Epsilons tried", f"{len(steps)}"),
             ]
         )
         self.result(spoken, figures, details("Numbers of the chart", _table(tolerance)))
-
-
-def sentence(result: Found) -> str:
-    """What the search found, with its uncertainty, in words."""
-    tolerance, settings = result.tolerance, result.settings
-    title = mechanism(settings.mechanism).title
-    goal = f"within {settings.percent:g} %, 95 times in 100"
-    last = tolerance.steps[-1]
-    if tolerance.epsilon is None:
-        return words("learn")["Not within the tolerance"].format(
-            title=title, goal=goal, last=f"{LADDER[-1]:g}", hits=last.hits, runs=last.runs
-        )
-    if tolerance.epsilon == LADDER[0]:
-        return (
-            f"{title} answers this box {goal} at epsilon {LADDER[0]:g} already, the smallest that "
-            "was tried: choose a smaller box or a smaller error."
-        )
-    return (
-        f"{title} answers this box {goal} from epsilon {tolerance.epsilon:g} on; with "
-        f"{last.runs:,} previews at each epsilon the true value lies in {_interval(tolerance)}, "
-        "95 times in 100."
-    )
-
-
-def _epsilon(value: float | None) -> str:
-    return f"above {LADDER[-1]:g}" if value is None else f"{value:g}"
 
 
 def _interval(tolerance: SmallestEpsilon) -> str:
@@ -157,16 +119,12 @@ def _interval(tolerance: SmallestEpsilon) -> str:
 
 def _table(tolerance: SmallestEpsilon) -> str:
     rows = [
-        [
-            Cell(f"{step.epsilon:g}"),
-            Cell(f"{step.hits} of {step.runs}"),
-            Cell(f"{step.low:.0%} to {step.high:.0%}"),
-        ]
-        for step in tolerance.steps
+        [f"{s.epsilon:g}", f"{s.hits} of {s.runs}", f"{s.low:.0%} to {s.high:.0%}"]
+        for s in tolerance.steps
     ]
-    columns = [
-        ("epsilon", "that was tried"),
-        ("within the error", "previews whose answer was"),
-        ("share, 95 % bounds", "Clopper and Pearson's interval"),
-    ]
-    return table("Previews within the tolerated error", columns, rows)
+    columns = {
+        "epsilon": "that was tried",
+        "within the error": "previews whose answer was",
+        "share, 95 % bounds": "Clopper and Pearson's interval",
+    }
+    return text_table("Previews within the tolerated error", columns, rows)

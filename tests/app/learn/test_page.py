@@ -10,9 +10,9 @@ import pytest
 
 from explorer import FrequencyMatrix, Grid, exact
 from explorer.app import Learn
-from explorer.app.learn.emptiness_sentences import big
-from explorer.app.learn.progress import DONE, Progress
-from explorer.app.learn.running import Running
+from explorer.app.learn.emptiness import big
+from explorer.app.learn.experiment import Running
+from explorer.app.learn.page import DONE, Progress
 from explorer.app.pages import PAGES
 from explorer.errors import InputError
 from explorer.teaching import lessons
@@ -82,9 +82,9 @@ def test_steps_come_one_at_a_time_and_progress_is_kept_and_comes_back() -> None:
     assert "Redraw 10 times" in now(page)
     assert press.markup(page.card.guide).count("<li") == 5, "all are there for paper"
     assert json.loads(kept()) == {"02_averaging": 1}
-    assert page.card.answer.object == "", "not sent before it is asked for"
+    assert page.card.guide.answer.object == "", "not sent before it is asked for"
     press.press(page, "Show the answer")
-    assert "drawn <strong>once</strong> and stored" in page.card.answer.object
+    assert "drawn <strong>once</strong> and stored" in page.card.guide.answer.object
     assert json.loads(kept()) == {"02_averaging": DONE}
     assert ["✓" in button.label for button in page.contents.buttons[:2]] == [False, True]
     again = Learn(MATRIX, lesson="04_threshold")
@@ -118,7 +118,7 @@ def test_a_teachers_lessons_are_there_bad_ones_are_said_and_nothing_executes(tmp
     page = Learn(MATRIX, folder=str(tmp_path), links=PAGES)
     assert len(page.lessons) == 11
     assert "99_bad.md" in page.notices.object
-    page.card.reveal.clicks += 1
+    page.card.guide.reveal.clicks += 1
     sent = [pane.object for pane in page.card.view.select(lambda m: hasattr(m, "object"))]
     assert sent
     assert not any("<img" in text or 'href="javascript' in text for text in sent)

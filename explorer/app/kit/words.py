@@ -36,11 +36,11 @@ def words(page: str) -> dict[str, str]:
 
 @cache
 def _template(page: str, heading: str) -> Template:
-    return _TEMPLATES.from_string(words(page)[heading])
+    return _TEMPLATES.from_string(texts_of(FOLDER / "templates" / f"{page}.md")[heading])
 
 
 def sentence(page: str, heading: str, **values: Any) -> str:
-    """A text of a page with its values; nothing is escaped.
+    """A text of ``words/templates/<page>.md`` with its values; nothing is escaped.
 
     Filters: ``whole`` and ``tenth`` (thousands with commas, so many digits), ``short`` (``:g``),
     ``many("noun")``, ``number`` (three significant digits, or as many as given) and ``signed``.

@@ -27,12 +27,7 @@ from explorer.errors import InputError
 from explorer.grid.range_queries import Queries, RangeQueries
 
 #: To the right and up, by the keys.
-_ARROWS = {
-    "ArrowLeft": (-1, 0),
-    "ArrowRight": (1, 0),
-    "ArrowUp": (0, 1),
-    "ArrowDown": (0, -1),
-}
+_ARROWS = {"ArrowLeft": (-1, 0), "ArrowRight": (1, 0), "ArrowUp": (0, 1), "ArrowDown": (0, -1)}
 #: With Ctrl or Command, as the browser's listener says it.
 _GROWING = {f"mod+{key.lower()}": way for key, way in _ARROWS.items()}
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from explorer.app.boxes.rectangles import ONE_MAP, Rectangles, kept, within
 from explorer.app.kit import ui
 from explorer.app.kit.attempts import Attempts
+from explorer.app.kit.prose import column
 from explorer.app.kit.theme import SMALL_BUTTON
 from explorer.app.work.foreign import Foreign
 from explorer.app.work.job import Job
@@ -297,12 +298,7 @@ class BoxExchange:
             ]
         self._columns = pn.Column(margin=0, visible=False)
         self.files = ui.Section("Save and load", self._files, about)
-        self.view = pn.Column(
-            ui.wrapping(self.add, self.delete, *self.steps, *beside),
-            self.files,
-            sizing_mode="stretch_width",
-            margin=0,
-        )
+        self.view = column(ui.wrapping(self.add, self.delete, *self.steps, *beside), self.files)
 
     def _files(self) -> list[Any]:
         return [ui.wrapping(*self.saves, self.file, self._columns), *self._more()]

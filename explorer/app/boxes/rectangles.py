@@ -267,10 +267,7 @@ class Rectangles:
         return len(self)
 
     def put(
-        self,
-        boxes: Sequence[Any] | NDArray[Any],
-        names: Sequence[str],
-        shapes: Sequence[Any] = (),
+        self, boxes: Sequence[Any] | NDArray[Any], names: Sequence[str], shapes: Sequence[Any] = ()
     ) -> None:
         """Put (n, 4) or (n, k, 4) ``boxes`` in place of all others, or leave all as they were.
 
@@ -342,10 +339,7 @@ class Rectangles:
         return len(chosen) == 1 and bool(np.isnan(self._rows[chosen[0], place]).all())
 
     def add_many(
-        self,
-        boxes: Sequence[Any] | NDArray[Any],
-        names: Sequence[str],
-        shapes: Sequence[Any] = (),
+        self, boxes: Sequence[Any] | NDArray[Any], names: Sequence[str], shapes: Sequence[Any] = ()
     ) -> int:
         """Add all of (n, 4) or (n, k, 4) ``boxes`` and their polygons or none; returns how many."""
         before = self._rows, self._shapes, list(self.names)

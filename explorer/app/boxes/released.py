@@ -21,6 +21,7 @@ from explorer.app.kit.map_parts import Box, MapSpec, Tag
 from explorer.app.kit.map_tools import MapTools
 from explorer.app.kit.maps import Maps
 from explorer.app.kit.page import AppPage
+from explorer.app.kit.prose import column
 from explorer.app.kit.words import words
 from explorer.app.work.document import soon
 from explorer.errors import InputError
@@ -128,13 +129,8 @@ class ReleasePage(AppPage):
         )
         self.maps.put_beside(beside)
         self.maps.frame.styles = {**self.maps.frame.styles, "flex": "1 1 340px"}
-        self.body = pn.Column(
-            self.message.view,
-            tools.view,
-            self._summary,
-            self.maps.view,
-            sizing_mode="stretch_width",
-            margin=(10, 16, 24, 16),
+        self.body = column(
+            self.message.view, tools.view, self._summary, self.maps.view, margin=(10, 16, 24, 16)
         )
         name = safe_text(grid.name) or "Private map"
         kind = PREVIEW if release.preview else DRAWN

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 import pandas as pd
-import panel as pn
 
 from explorer.app.boxes.answers import Column
 from explorer.app.compare.stage import Pair, Stage, nearer, score, why
@@ -21,6 +20,7 @@ from explorer.app.kit.html import html_pane, put, section
 from explorer.app.kit.map_parts import Tag
 from explorer.app.kit.maps import docked
 from explorer.app.kit.navigation import Link
+from explorer.app.kit.prose import column
 from explorer.app.kit.words import words
 from explorer.app.mappage.drawer import Drawer, wide_button
 from explorer.app.mappage.maps import read_cell
@@ -49,13 +49,7 @@ COLUMNS = (
     Column("B", lambda both: both[1].private.round(), 78),
     _error("A", 0),
     _error("B", 1),
-    Column(
-        "nearer",
-        lambda both: [str(side) for side in nearer(*both)],
-        76,
-        "text",
-        exact=True,
-    ),
+    Column("nearer", lambda both: [str(side) for side in nearer(*both)], 76, "text", exact=True),
 )
 
 
@@ -207,22 +201,17 @@ class Compare(MapPage):
         dock = [self._score, self.table.widget, self.exchange.view, self._why]
         dock.append(section("Boxes", text["Boxes"]))
         # All of it is of errors.
-        self._errors = pn.Column(
-            section("Four epsilons", text["Four epsilons"]),
-            self.stage.small_view,
-            self.sweep.view,
-            sizing_mode="stretch_width",
-            margin=0,
+        self._errors = column(
+            section("Four epsilons", text["Four epsilons"]), self.stage.small_view, self.sweep.view
         )
-        self._below = pn.Column(self._errors, sizing_mode="stretch_width", margin=0)
-        self.body = pn.Column(
+        self._below = column(self._errors)
+        self.body = column(
             self.message.view,
             ui.wrapping(self._head, self.tools.view, gap="4px 16px", margin=(0, 0, 4, 0)),
             docked(self.stage.view, *dock),
             section("Budget", text["Budget"]),
             self._ledgers,
             self._below,
-            sizing_mode="stretch_width",
             margin=(6, 16, 24, 16),
         )
         parts.state.b.param.watch(lambda *_: self.settings_changed(), ["mechanism"])

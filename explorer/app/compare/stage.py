@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-import panel as pn
 from numpy.typing import NDArray
 
 from explorer.app.boxes.answers import count, said, together
@@ -26,6 +25,7 @@ from explorer.app.kit.map_parts import Box, MapSpec, Tag, nothing
 from explorer.app.kit.maps import Maps, holder
 from explorer.app.kit.numbers import percent
 from explorer.app.mappage.maps import colours_of, counts_bar, errors_bar
+from explorer.app.kit.prose import column
 from explorer.app.state import FOUR, CompareState
 from explorer.app.work.job import Job, give_up_late
 from explorer.app.work.timing import Movement
@@ -311,7 +311,7 @@ class SmallMaps:
                 card(self.views[at], self._captions[at]) for at in range(side * n, side * n + n)
             ]
             rows += [self._titles[side], ui.wrapping(*cards, gap="8px 12px")]
-        self.view = pn.Column(*rows, sizing_mode="stretch_width", margin=0)
+        self.view = column(*rows)
         self._announce(epsilons)
         self.restyle()
 

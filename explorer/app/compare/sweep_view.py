@@ -27,6 +27,7 @@ from explorer.app.kit import ui
 from explorer.app.kit.bound import Tied
 from explorer.app.kit.html import html_pane, put, section
 from explorer.app.kit.later import when_loaded
+from explorer.app.kit.prose import column
 from explorer.app.kit.words import words
 from explorer.app.state import EPSILONS, CompareState
 from explorer.app.work.job import Job
@@ -85,7 +86,7 @@ class SweepControls:
             **_SMALL,
         )
         self._progress = html_pane(margin=(4, 0, 8, 0))
-        self.view = pn.Column(
+        self.view = column(
             tied.tie(self.chosen, "chosen"),
             self._sides,
             tied.switch("with_named", margin=(0, 0, 4, 0)),
@@ -97,8 +98,6 @@ class SweepControls:
             ),
             ui.wrapping(self.begin, self.cancel, self.save),
             self._progress,
-            sizing_mode="stretch_width",
-            margin=0,
         )
 
     def sides(self, a: str, b: str) -> None:
@@ -174,7 +173,7 @@ class SweepView:
         self._twins = {name: html_pane(margin=(2, 0, 0, 0)) for name in ("curves", "sticks")}
         self._ranking = html_pane()
         # Empty axes say nothing: they appear with the first results.
-        self._results = pn.Column(
+        self._results = column(
             ui.wrapping(
                 self._card("Curves", "curves", self.curves.figure),
                 self._card("Candlesticks", "sticks", self.sticks.figure),
@@ -183,16 +182,12 @@ class SweepView:
             section("Ranking", words("compare")["Ranking"]),
             self._said["rank"],
             self._ranking,
-            sizing_mode="stretch_width",
-            margin=0,
             visible=False,
         )
-        self.view = pn.Column(
+        self.view = column(
             section("Error against epsilon", words("compare")["Sweep"]),
             self.controls.view,
             self._results,
-            sizing_mode="stretch_width",
-            margin=0,
         )
         watched = ["chosen", "with_sides", "with_named", "workload", "metric", "at", "seeds"]
         state.param.watch(lambda *_: self.refresh(), watched)
@@ -225,15 +220,13 @@ class SweepView:
         about = html_pane(f'<p class="help">{words("compare")[title]}</p>')
         about.visible = self._state.explain
         self._state.param.watch(lambda event: about.param.update(visible=event.new), "explain")
-        return pn.Column(
+        return column(
             html_pane(f"<h3>{title}</h3>", margin=(4, 0, 4, 0)),
             about,
             pn.pane.Bokeh(figure, sizing_mode="stretch_width", margin=0),
             self._said[name],
             self._twins[name],
             styles={"flex": "1 1 440px", "min-width": "0"},
-            sizing_mode="stretch_width",
-            margin=0,
         )
 
     # From choices to findings.

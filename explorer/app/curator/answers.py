@@ -178,12 +178,7 @@ def median_error(answers: BoxAnswers) -> float:
 
 TRUE = Column("true", lambda answers: answers.true.round(), 78, exact=True)
 ERROR = Column(
-    "error %",
-    lambda answers: answers.relative.round(3),
-    56,
-    decimals=2,
-    sign=True,
-    exact=True,
+    "error %", lambda answers: answers.relative.round(3), 56, decimals=2, sign=True, exact=True
 )
 
 
@@ -244,13 +239,7 @@ def under_bound(columns: Sequence[Column]) -> tuple[Column, ...]:
 COLUMNS = (
     TRUE,
     PRIVATE,
-    Column(
-        "difference",
-        lambda answers: answers.shown_difference(),
-        80,
-        sign=True,
-        exact=True,
-    ),
+    Column("difference", lambda answers: answers.shown_difference(), 80, sign=True, exact=True),
     CAUSES,
     ERROR,
     RANGE,

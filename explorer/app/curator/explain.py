@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import panel as pn
-
 from explorer.app.curator.panel import ExplainPanel, choice
 from explorer.app.kit import ui
 from explorer.app.kit.html import html_pane
 from explorer.app.kit.labels import HIDDEN
+from explorer.app.kit.prose import column
 from explorer.app.kit.theme import SPOKEN_LABEL
 
 Panel = ExplainPanel[Any]
@@ -76,14 +75,9 @@ class Explain:
         self.choice.styles = {"flex": "0 1 auto", "max-width": "100%"}
         ui.bind(self.choice, self._choose, refused)
         #: The open panel below its line of words.
-        self.holder = pn.Column(sizing_mode="stretch_width", margin=0)
+        self.holder = column()
         #: What the open panel has next to the maps, for a page to put there.
-        self.beside = pn.Column(
-            sizing_mode="stretch_width",
-            margin=0,
-            visible=False,
-            styles={"flex": "1 1 280px", "min-width": "0"},
-        )
+        self.beside = column(visible=False, styles={"flex": "1 1 280px", "min-width": "0"})
 
     def show(self, screen: Any) -> None:
         """A new picture is on the maps."""

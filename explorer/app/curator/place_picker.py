@@ -58,12 +58,11 @@ class Where:
         self._hint, self.caption = pane(margin=(0, 0, 4, 0)), pane(margin=(2, 0, 4, 0))
         self._place_of_map = column()
         self._typed = ui.wrapping(margin=0)
-        self.view = pn.Column(
+        self.view = column(
             self._hint,
             self._place_of_map,
             self.caption,
             self._typed,
-            sizing_mode="stretch_width",
             margin=(0, 20, 8, 0),
             styles={"flex": "1 1 280px", "max-width": f"{PIXELS}px"},
         )

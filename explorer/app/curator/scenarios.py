@@ -20,6 +20,7 @@ from explorer.app.kit import ui
 from explorer.app.kit.attempts import Attempts
 from explorer.app.kit.browser import Browser, Tab
 from explorer.app.kit.html import html_pane, put
+from explorer.app.kit.prose import column
 from explorer.app.kit.theme import SMALL_BUTTON
 from explorer.app.kit.words import words
 from explorer.errors import InputError
@@ -173,14 +174,10 @@ class Scenarios:
         self._browser = Browser(self._copied)
         self._copying = ""
         self._status = html_pane(margin=(0, 10))
-        self._holder = pn.Column(sizing_mode="stretch_width", margin=0)
+        self._holder = column()
         self.section = ui.Section("Scenarios", self._holder)
         self.section.param.watch(lambda _e: self._fill(), "active")
-        self.view = pn.Column(
-            self.section,
-            sizing_mode="stretch_width",
-            margin=(0, 6, 24, 6),
-        )
+        self.view = column(self.section, margin=(0, 6, 24, 6))
         parts.remembered.section("scenarios", self.section)
         #: Speaks to the browser. In a drawer that is closed, as on a phone, it could not: what has
         #: never been shown takes no value there.

@@ -127,9 +127,5 @@ def button(text: str, clicked: Callable[[], None], *, strong: bool = False) -> A
     """A button of an experiment."""
     look = {"color": "primary"} if strong else {"variant": "outlined"}
     return ui.Button(
-        label=text,
-        size="small",
-        margin=(0, 8, 4, 0),
-        on_click=lambda _event: clicked(),
-        **look,
+        label=text, size="small", margin=(0, 8, 4, 0), on_click=lambda _event: clicked(), **look
     )

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from explorer.app.curator.answers import answer_boxes, median_error
 from explorer.app.curator.data import CityData
 from explorer.app.curator.screen import Look, map_error
+from explorer.app.kit.prose import column
 from explorer.mechanisms import Mechanism
 from explorer.views.partition import Leaves
 from explorer.views.pictures import colour, private_map
@@ -100,10 +101,4 @@ def card(view: SmallMap, *below: Any) -> Any:
     """A small map with what is said of it."""
     aspect = view.figure.aspect_ratio
     pane = pn.pane.Bokeh(view.figure, sizing_mode="scale_width", aspect_ratio=aspect, margin=0)
-    return pn.Column(
-        pane,
-        *below,
-        styles={"flex": "1 1 150px", "max-width": "330px"},
-        sizing_mode="stretch_width",
-        margin=0,
-    )
+    return column(pane, *below, styles={"flex": "1 1 150px", "max-width": "330px"})

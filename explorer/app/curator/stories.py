@@ -20,6 +20,7 @@ from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.later import when_loaded
 from explorer.app.kit.message import MessageArea
 from explorer.app.kit.navigation import Link
+from explorer.app.kit.prose import column
 from explorer.app.kit.words import words
 from explorer.errors import InputError
 from explorer.scenario import Scenario, Step, Story
@@ -125,9 +126,7 @@ class StoryBar:
         #: The key of the story that is being made; it goes along from page to page.
         self.making = argument(MAKING)
         self._built = False
-        self.view = pn.Column(
-            sizing_mode="stretch_width", visible=False, margin=0, stylesheets=[_BAR]
-        )
+        self.view = column(visible=False, stylesheets=[_BAR])
 
     def look_at_address(self) -> None:
         """Go on with the story of this session's address, ``?story=KEY&step=2``."""
@@ -297,7 +296,7 @@ class StoryControls:
         self.play.visible = False
         self.status = html_pane(margin=(0, 10))
         self._browser = Browser(lambda _text: None)
-        self.view = pn.Column(
+        self.view = column(
             html_pane('<h2 class="section">Stories</h2>', margin=(0, 10)),
             help_pane(words("scenario")["Stories"]),
             ui.wrapping(self.tour, margin=(4, 10)),
@@ -308,8 +307,6 @@ class StoryControls:
             ui.wrapping(self.add, self.play, self.save, margin=(4, 10)),
             self.status,
             self._browser.view,
-            sizing_mode="stretch_width",
-            margin=0,
         )
         self._go_on()
 

@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import panel as pn
 
 from explorer.app.curator.panel import ExplainPanel, panel_button
 from explorer.app.curator.parts import PageParts
@@ -17,6 +16,7 @@ from explorer.app.curator.small import SmallJob, SmallScreen, card, compute_smal
 from explorer.app.kit import ui
 from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.numbers import percent
+from explorer.app.kit.prose import column
 from explorer.mechanisms import Mechanism
 from explorer.views import palette
 from explorer.views.small import SmallMap
@@ -47,8 +47,8 @@ class GalleryPanel(ExplainPanel[Gallery]):
         self._small: SmallScreen | None = None
         self.cards: dict[str, tuple[SmallMap, Any]] = {}
         self.said = html_pane(margin=(0, 0, 4, 0))
-        self._rows = pn.Column(sizing_mode="stretch_width", margin=0)
-        self.view = pn.Column(self.said, self._rows, sizing_mode="stretch_width", margin=(4, 0))
+        self._rows = column()
+        self.view = column(self.said, self._rows, margin=(4, 0))
 
     def show(self, screen: Screen) -> None:
         """Draw all mechanisms at the epsilon of another screen."""

@@ -17,6 +17,7 @@ from explorer.app.curator.screen import Screen
 from explorer.app.kit import ui
 from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.numbers import finite
+from explorer.app.kit.prose import column
 from explorer.app.kit.words import words
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
@@ -185,20 +186,17 @@ class LeafInspector(ExplainPanel[NodeLook]):
         self._card = html_pane(margin=(6, 0))
         self._sentence = html_pane(margin=(2, 0))
         self.chart = CutCosts()
-        self._costs = pn.Column(
+        self._costs = column(
             html_pane(f"<h3>Why this cut</h3><p>{words('leaf')['Costs']}</p>", margin=(4, 0)),
             self._sentence,
             pn.pane.Bokeh(self.chart.figure, sizing_mode="stretch_width", margin=0),
-            sizing_mode="stretch_width",
-            margin=0,
             visible=False,
         )
-        self.view = pn.Column(
+        self.view = column(
             ui.wrapping(*self.steps.values(), self.entry, gap="4px 0"),
             self._note,
             self._card,
             self._costs,
-            sizing_mode="stretch_width",
             margin=(4, 0),
         )
 

@@ -21,6 +21,7 @@ from explorer.app.curator.screen import Screen
 from explorer.app.kit import ui
 from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.numbers import finite
+from explorer.app.kit.prose import column
 from explorer.app.kit.table import Table, TableColumn
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
@@ -247,22 +248,19 @@ class PartitionPanel(ReleasePanel[LeafRows]):
         self._note, self.said = html_pane(), html_pane(margin=(4, 0))
         self.table = leaf_table(self._clicked, self._tell)
         charts = [
-            pn.Column(
+            column(
                 pn.pane.Bokeh(histogram.figure, sizing_mode="stretch_width", margin=0),
-                sizing_mode="stretch_width",
-                margin=0,
                 styles={"flex": "1 1 240px", "min-width": "0"},
             )
             for histogram in self.histograms.values()
         ]
-        self.view = pn.Column(
+        self.view = column(
             ui.wrapping(*charts, gap="4px 16px"),
             ui.wrapping(*self.filters.values(), self.order, self.down, gap="8px", margin=(4, 0)),
             self._note,
             self.said,
             self.table,
             ui.wrapping(self.all, self.back, self.forth, self.entry, *self.saves, gap="6px 8px"),
-            sizing_mode="stretch_width",
             margin=(4, 0),
         )
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import panel as pn
 from numpy.typing import NDArray
 
 from explorer.app.boxes.rectangles import Chosen, chosen
@@ -17,6 +16,7 @@ from explorer.app.curator.screen import Painted, Screen
 from explorer.app.kit import ui
 from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.numbers import percent
+from explorer.app.kit.prose import column
 from explorer.inspection.growth import Growth
 from explorer.points.truth import exact
 from explorer.releases.release import Release
@@ -216,13 +216,12 @@ class Replay(SteppedPanel[Frame]):
         self.height = self._slider("Show the tree up to level", self._slid_height)
         self.split = self._slider("Number of splits shown", self._slid_split)
         self._said, self._budget, self._table = (html_pane(margin=(4, 0)) for _ in range(3))
-        self.view = pn.Column(
+        self.view = column(
             ui.wrapping(*self.buttons.values(), self.by, self.pace, gap="6px 8px"),
             ui.wrapping(self.height, self.split, gap="4px 24px", margin=(8, 0, 0, 0)),
             self._said,
             self._budget,
             self._table,
-            sizing_mode="stretch_width",
             margin=(4, 0),
         )
 

@@ -115,13 +115,7 @@ def _picture(screen: Screen, state: Any, title: str, **params: Any) -> MapPictur
     grid = screen.data.grid
     boxes, rings = outlines(screen.boxes)
     return MapPicture(
-        title,
-        view=screen.view,
-        boxes=boxes,
-        rings=rings,
-        leaves=leaves,
-        unit=grid.unit,
-        **params,
+        title, view=screen.view, boxes=boxes, rings=rings, leaves=leaves, unit=grid.unit, **params
     )
 
 
@@ -284,12 +278,7 @@ def _table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 #: What a file is, by its ending.
 _WHAT = {"xlsx": "answers", "png": "maps", "svg": "maps", "html": "report"}
-_SAID = {
-    "xlsx": "Answers as Excel",
-    "png": "Maps as PNG",
-    "svg": "Maps as SVG",
-    "html": "Report",
-}
+_SAID = {"xlsx": "Answers as Excel", "png": "Maps as PNG", "svg": "Maps as SVG", "html": "Report"}
 
 
 class Saves:

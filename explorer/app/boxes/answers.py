@@ -32,19 +32,9 @@ def together(
 ) -> list[list[Tag]]:
     r"""Tags for maps that share a place: the same on each, so that no edge joins two numbers.
 
-    Parameters
-    ----------
-    names : of the n boxes
-    labels : what each map shows
-    tags : of each map in turn, a tag for each box
+    The answer of each map is on a line of its own behind its label, in the colour of the last
+    map's tag.
 
-    Returns
-    -------
-    list of lists of (text, colour)
-        The answer of each map on a line of its own, in the colour of the last map's tag.
-
-    Examples
-    --------
     >>> together(["Q1"], ["true", "private"], [[("Q1  100", "green")], [("Q1  90", "blue")]])[0]
     [('Q1  true 100\nprivate 90', 'blue')]
     """
@@ -114,8 +104,7 @@ class PrivateAnswers:
     sd : standard deviation of their noise part
     touched : how many leaves a box holds or cuts, of ``leaves`` in all
     exact : whether ``sd`` is a closed form
-    half_width : half the width of a simulated 95 % interval, where ``sd`` is no closed form; None
-        until it has been simulated
+    half_width : of a simulated 95 % interval; None until it is known, or for a closed form
     scale : what counts were multiplied by: 100 / total where answers are shares in percent
     """
 
@@ -152,15 +141,9 @@ def private_answers(release: Release, boxes: Queries) -> PrivateAnswers:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of answers, which cannot be edited.
+    """A column of answers, which cannot be edited; looks as of a `TableColumn`.
 
-    Parameters
-    ----------
-    name : its title
-    values : the answers' values for it, one a row
-    width : pixels, at least
-    kind, decimals, sign, about : see `TableColumn`
-    exact : whether it says something of exact counts
+    ``values`` are the answers' for it, one a row; ``exact`` says that they tell of exact counts.
     """
 
     name: str

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -24,19 +23,12 @@ from explorer.app.kit.maps import Maps
 from explorer.app.kit.numbers import finite
 from explorer.app.work.document import soon
 from explorer.errors import InputError
-from explorer.grid.range_queries import Queries, RangeQueries
+from explorer.grid.range_queries import Queries, RangeQueries, edges_and_shapes
 
 #: To the right and up, by the keys.
 _ARROWS = {"ArrowLeft": (-1, 0), "ArrowRight": (1, 0), "ArrowUp": (0, 1), "ArrowDown": (0, -1)}
 #: With Ctrl or Command, as the browser's listener says it.
 _GROWING = {f"mod+{key.lower()}": way for key, way in _ARROWS.items()}
-
-
-@dataclass(frozen=True)
-class _Sketched:
-    """Corners of a polygon that is being drawn, as a browser sent them."""
-
-    corners: Any
 
 
 def show_on(maps: Maps, chosen: Rectangles) -> None:
@@ -73,7 +65,7 @@ class BoxEditing:
         self._changed, self._selected, self._refuse = changed, selected, refuse
         self.maps: Maps | None = None
         # The box that is being dragged and not answered yet; whether a move is to be shown.
-        self._draft: tuple[int, Sequence[Any] | _Sketched] | None = None
+        self._draft: tuple[int, Callable[[], Queries]] | None = None
         # The polygon that is being dragged, as it was at the start.
         self._held: tuple[int, Any] | None = None
         self._moving = False
@@ -81,7 +73,7 @@ class BoxEditing:
     def take(self, maps: Maps) -> None:
         """Listen to other maps."""
         self.maps = maps
-        acts = self._drawing, self.edited, self._clicked, self.sketched, self.reshaped
+        acts = self._dragged, self.edited, self._clicked, self.sketched, self.reshaped
         maps.let_edit(Editing(*acts))
 
     def drawn(self, place: int, box: Sequence[Any]) -> None:
@@ -112,20 +104,24 @@ class BoxEditing:
 
     def sketched(self, place: int, corners: Any, final: bool) -> None:
         """A polygon is being drawn by its corners, is finished, or given up (None)."""
+        ended = final or corners is None
+        self._drawing(place, None if ended else partial(self._sketch, corners))
         if not final or corners is None:
-            self._drawing(place, None if corners is None else _Sketched(corners))
             return
-        self._drawing(place, None)
         try:
             self._rectangles.add_shape(polygon_of(corners))
         except InputError as error:
             self._refuse(str(error))
         self._changed()
 
-    def _drawing(self, place: int, box: Sequence[Any] | _Sketched | None) -> None:
-        """A new box is being dragged; of many messages the last is answered."""
-        waits, self._draft = self._draft is not None, None if box is None else (place, box)
-        if box is None:
+    def _dragged(self, place: int, box: Sequence[Any] | None) -> None:
+        """A new box is being dragged, or with None no more."""
+        self._drawing(place, None if box is None else partial(self._box, place, box))
+
+    def _drawing(self, place: int, draft: Callable[[], Queries] | None) -> None:
+        """Something is being drawn that asks ``draft``; of many messages the last is answered."""
+        waits, self._draft = self._draft is not None, None if draft is None else (place, draft)
+        if draft is None:
             # As what it takes away was sent: a change of this turn overtakes it on a busy server.
             soon(partial(self._end_draft, place))
         elif not waits:
@@ -139,33 +135,28 @@ class BoxEditing:
         draft, self._draft = self._draft, None
         if draft is None or self.maps is None:
             return
-        place, box = draft
+        place, ask = draft
+        # Where no such box can be drawn, its end says so.
+        with suppress(InputError):
+            queries = ask()
+            boxes, _ = edges_and_shapes(queries)
+            x0, y0, x1, y1 = (boxes[0] if boxes.ndim == 2 else boxes[0, place]).tolist()
+            if x0 < x1 and y0 < y1:
+                tags = self._tags(queries, [""])
+                self.maps.draft(place, (x0, y0, x1, y1), [tag[0] for tag in tags])
+
+    def _box(self, place: int, box: Sequence[Any]) -> Queries:
         chosen = self._rectangles
-        if isinstance(box, _Sketched):
-            self._answer_sketch(place, box)
-            return
         rows = np.full((1, len(chosen.grids), 4), np.nan)
         if chosen.fills(place):
             # The box that is missing in the one selected row.
             rows = chosen.boxes[chosen.selected].reshape(rows.shape)
-        try:
-            rows[0, place] = [finite(edge, "An edge") for edge in box]
-            x0, y0, x1, y1 = rows[0, place].tolist()
-            if x0 < x1 and y0 < y1:
-                tags = self._tags(rows[:, 0] if rows.shape[1] == 1 else rows, [""])
-                self.maps.draft(place, (x0, y0, x1, y1), [tag[0] for tag in tags])
-        except InputError:
-            # No such box can be drawn; its end says so.
-            return
+        rows[0, place] = [finite(edge, "An edge") for edge in box]
+        return rows[:, 0] if rows.shape[1] == 1 else rows
 
-    def _answer_sketch(self, place: int, drawn: _Sketched) -> None:
-        if self.maps is None:
-            return
-        with suppress(InputError):
-            shape = kept(polygon_of(drawn.corners), self._rectangles.grid.bounds)
-            x0, y0, x1, y1 = shape.bounds
-            tags = self._tags(RangeQueries(np.array([[x0, y0, x1, y1]]), [shape]), [""])
-            self.maps.draft(place, (x0, y0, x1, y1), [tag[0] for tag in tags])
+    def _sketch(self, corners: Any) -> Queries:
+        shape = kept(polygon_of(corners), self._rectangles.grid.bounds)
+        return RangeQueries(np.array([shape.bounds]), [shape])
 
     def reshaped(self, place: int, corners: Any, final: bool) -> None:
         """The selected polygon is being dragged: by a corner, by a side, or all of it."""

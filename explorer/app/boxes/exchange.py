@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import panel as pn
-from numpy.typing import NDArray
 
 from explorer.app.boxes.rectangles import ONE_MAP, Rectangles, kept, within
 from explorer.app.kit import ui
@@ -30,227 +27,10 @@ from explorer.queries.range_files import MOST_BYTES, SUFFIXES, RangeFile
 from explorer.queries.trip_files import write_trip_boxes
 from explorer.views.markup import safe_text
 
-#: So many letters of a column's name are shown.
-SHOWN = 40
-
-
-def same_question(box: Any, shape: Any, other_box: Any, other_shape: Any) -> bool:
-    """Whether two rows ask the same, whatever they are called; boxes to a thousandth."""
-    return bool(np.abs(box - other_box).max() < 1e-3) and same_shape(shape, other_shape)
-
-
-class Naming:
-    """The rows that a file put on a page, by what they ask, and their names by every column.
-
-    Parameters
-    ----------
-    file : RangeFile
-    rows : rows of the file, each with the row of the page that it has become
-    chosen : the rows of the page
-    """
-
-    def __init__(
-        self, file: RangeFile, rows: Sequence[tuple[int, int]], chosen: Rectangles
-    ) -> None:
-        self.column = file.column
-        self._names = {
-            column: [names[row] for row, _ in rows] for column, names in file.texts.items()
-        }
-        boxes = chosen.boxes
-        self._asked = [(boxes[there], chosen.shapes[there]) for _, there in rows]
-
-    @property
-    def columns(self) -> dict[str, str]:
-        """The columns to choose from, by how they are written; nothing where there is one alone."""
-        if len(self._names) < 2 or not self._asked:
-            return {}
-        columns = {safe_text(name, SHOWN) or "no name": name for name in self._names}
-        return columns if self.column else {"none": "", **columns}
-
-    def name_by(self, chosen: Rectangles, column: str) -> str:
-        """Name the rows that are still there by another column; returns what is to be said.
-
-        Raises
-        ------
-        InputError
-            For a column that was not offered, or where none of the rows is there any more.
-        """
-        if column not in self.columns.values():
-            raise InputError("The file has no such column: choose one of the list.")
-        names = self._names.get(column, [""] * len(self._asked))
-        boxes, renamed = chosen.boxes, 0
-        for row, shape in enumerate(chosen.shapes):
-            for (box, other), name in zip(self._asked, names, strict=True):
-                if same_question(boxes[row], shape, box, other):
-                    chosen.rename(row, name)
-                    renamed += 1
-                    break
-        if not renamed:
-            raise InputError("The rows of this file are not on the map any more: load it again.")
-        rows = "1 row is" if renamed == 1 else f"{renamed:,} rows are"
-        how = f"named by the column {safe_text(column, SHOWN)}" if column else "numbered"
-        return f"{rows} {how} now."
-
-
-#: So many names are said, and of a file's name so many letters.
-_MOST_SAID, _LABEL = 3, 60
-
-
-@dataclass
-class Taken:
-    """What became of the rows of a file."""
-
-    label: str
-    named: str = ""
-    boxes: int = 0
-    polygons: int = 0
-    cut: int = 0
-    outside: int = 0
-    already: int = 0
-    renamed: list[tuple[str, str]] = field(default_factory=list)
-    naming: Naming | None = None
-
-    def sentence(self) -> str:
-        """All of it, to be read out."""
-        what = [count(self.boxes, "box", "boxes")] if self.boxes else []
-        what += [count(self.polygons, "polygon", "polygons")] if self.polygons else []
-        named = f", named by its column {safe_text(self.named, 40)}" if self.named else ""
-        sentences = [f"{' and '.join(what) or 'Nothing new'} read from {self.label}{named}."]
-        if self.renamed:
-            pairs = [f"{old} is called {new} here" for old, new in self.renamed[:_MOST_SAID]]
-            left = len(self.renamed) - len(pairs)
-            more = f", and {left} more have other names" if left else ""
-            sentences.append(f"{', '.join(pairs)}{more}: the names were taken.")
-        if self.already:
-            stands = "stands" if self.already == 1 else "stand"
-            sentences.append(f"{count(self.already, 'row', 'rows')} {stands} here already.")
-        if self.cut:
-            reach = "reaches" if self.cut == 1 else "reach"
-            its = "its" if self.cut == 1 else "their"
-            sentences.append(
-                f"{count(self.cut, 'row', 'rows')} {reach} beyond the map: {its} part on it is "
-                "asked."
-            )
-        if self.outside:
-            lies, was = ("lies", "was") if self.outside == 1 else ("lie", "were")
-            sentences.append(
-                f"{count(self.outside, 'row', 'rows')} {lies} outside the map and {was} left out."
-            )
-        return " ".join(sentences)
-
-
-def count(number: int, one: str, many: str) -> str:
-    """A number with its noun.
-
-    >>> count(1, "box", "boxes"), count(3, "box", "boxes")
-    ('1 box', '3 boxes')
-    """
-    return f"{number:,} {one if number == 1 else many}"
-
-
-def take_rows(
-    chosen: Rectangles, boxes: Sequence[Any] | NDArray[Any], names: Sequence[str], label: str
-) -> str:
-    """Add rows about several maps, all or none; returns what is to be said."""
-    report = Taken(safe_text(label, _LABEL) or "the file", boxes=len(boxes))
-    first = len(chosen)
-    chosen.add_many(boxes, names)
-    report.renamed = _renamed(names, chosen.names[first:])
-    return report.sentence()
-
-
-def take_file(chosen: Rectangles, file: RangeFile, label: str) -> Taken:
-    """Add the boxes and polygons of a file that are on the map, all or none.
-
-    Returns
-    -------
-    What is to be said: how many were read, which got other names, and what was left out; and by
-    which columns the rows may be named instead.
-
-    Raises
-    ------
-    InputError
-        For more than a page holds, and where nothing is on the map.
-    """
-    report = Taken(safe_text(label, _LABEL) or "the file", file.named)
-    rows: list[tuple[Any, str, Any]] = []
-    # Rows of the file and of the page: those that are there can have other names, too.
-    numbers, standing = [], []
-    bounds = chosen.grid.bounds
-    for number, (box, name, shape) in enumerate(
-        zip(file.boxes, file.names, file.shapes, strict=True)
-    ):
-        x0, y0, x1, y1 = box
-        if x0 >= bounds[2] or x1 <= bounds[0] or y0 >= bounds[3] or y1 <= bounds[1]:
-            report.outside += 1
-            continue
-        if shape is not None:
-            try:
-                clipped = kept(shape, bounds)
-            except InputError:
-                # It only bends around a corner of the map, or is smaller than a millimetre.
-                report.outside += 1
-                continue
-            report.cut += not within(shape, bounds)
-            shape = clipped
-        else:
-            beyond = x0 < bounds[0] or y0 < bounds[1] or x1 > bounds[2] or y1 > bounds[3]
-            report.cut += bool(beyond)
-        stands = _stands(chosen, box, name, shape)
-        if stands is not None:
-            report.already += 1
-            standing.append((number, stands))
-            continue
-        rows.append((box, name, shape))
-        numbers.append(number)
-    if not rows and not report.already:
-        what = "The row" if report.outside == 1 else f"All {report.outside:,} rows"
-        verb = "lies" if report.outside == 1 else "lie"
-        raise InputError(f"{what} of {report.label} {verb} outside the map.")
-    if len(chosen) + len(rows) > MOST_BOXES:
-        there = f", and {len(chosen)} are there already" if len(chosen) else ""
-        raise InputError(
-            f"{report.label} holds {len(rows):,} rows on the map, but a page keeps {MOST_BOXES} "
-            f"boxes at most{there}: give a file of fewer."
-        )
-    first = len(chosen)
-    if rows:
-        chosen.add_many(*zip(*rows, strict=True))
-    report.polygons = sum(shape is not None for shape in chosen.shapes[first:])
-    report.boxes = len(chosen) - first - report.polygons
-    report.renamed = _renamed([name for _, name, _ in rows], chosen.names[first:])
-    standing += zip(numbers, range(first, len(chosen)), strict=True)
-    report.naming = Naming(file, standing, chosen)
-    return report
-
-
-def _renamed(names: Sequence[str], got: Sequence[str]) -> list[tuple[str, str]]:
-    pairs = zip((safe_text(name, 40) for name in names), got, strict=True)
-    return [(old, new) for old, new in pairs if old and old != new]
-
-
-def _stands(chosen: Rectangles, box: Any, name: str, shape: Any) -> int | None:
-    """The row that is the same question under the same name; None where there is none."""
-    for row, called in enumerate(chosen.names):
-        if name in ("", called) and same_question(
-            chosen.boxes[row], chosen.shapes[row], box, shape
-        ):
-            return row
-    return None
-
-
 FORMATS = {"csv": "CSV", "geojson": "GeoJSON"}
-
-
+#: So many new names are listed; so many letters of a column's and of a file's name.
+_MOST_LISTED, _COLUMN, _LABEL = 3, 40, 60
 _LOOK: dict[str, Any] = {"variant": "outlined", "size": "small", "margin": (0, 8, 4, 0)}
-
-
-def _answers_file(answers: Callable[[], str]) -> io.BytesIO:
-    return io.BytesIO(answers().encode())
-
-
-def _nobody(_sentence: str) -> None:
-    """There is no place for a sentence."""
 
 
 class BoxExchange:
@@ -279,26 +59,31 @@ class BoxExchange:
         step: Callable[[bool], None] | None = None,
         answers: Callable[[], str] | None = None,
         beside: Sequence[Any] = (),
-        told: Callable[[str], None] = _nobody,
+        told: Callable[[str], None] = lambda _sentence: None,
         more: Callable[[], Sequence[Any]] = tuple,
         about: str = "boxes and answers",
     ) -> None:
-        self._told_of = told
+        self._inform = told
         self._rectangles, self._changed, self._refused = rectangles, changed, refused
         self._attempts = Attempts()
         self._reading: Job[Any] = Job(lambda read: read(), self._taken, self._not_taken)
         self._answers, self._more = answers, more
-        self.add = ui.Button(label="Add box", on_click=partial(self._add, add), **_LOOK)
-        self.delete = ui.Button(label="Delete box", on_click=self._delete, **_LOOK)
-        self.steps = []
+        steps = []
         if step is not None:
-            self.steps = [
-                ui.Button(label=label, on_click=partial(self._step, step, back), **_LOOK)
-                for label, back in (("Undo", True), ("Redo", False))
-            ]
-        self._columns = pn.Column(margin=0, visible=False)
+            steps = [("Undo", partial(step, True)), ("Redo", partial(step, False))]
+        buttons = [("Add box", partial(self._add, add)), ("Delete box", self._delete), *steps]
+        self._columns = column(visible=False)
         self.files = ui.Section("Save and load", self._files, about)
-        self.view = column(ui.wrapping(self.add, self.delete, *self.steps, *beside), self.files)
+        self.view = column(
+            ui.wrapping(
+                *(
+                    ui.Button(label=label, on_click=lambda _event, do=do: do(), **_LOOK)
+                    for label, do in buttons
+                ),
+                *beside,
+            ),
+            self.files,
+        )
 
     def _files(self) -> list[Any]:
         return [ui.wrapping(*self.saves, self.file, self._columns), *self._more()]
@@ -307,20 +92,22 @@ class BoxExchange:
     def saves(self) -> list[Any]:
         """The buttons that save boxes, in the order of `FORMATS`, and their answers."""
         # The names are ours: an uploaded file's name never comes back as a file name.
-        offered = [
+        offered: list[tuple[str, str, Callable[[], str]]] = [
             (f"boxes.{ending}", f"Save as {title}", partial(self._written, ending))
             for ending, title in FORMATS.items()
         ]
-        answers = self._answers
-        if answers is not None:
+        if self._answers is not None:
             # Anyone who finds the file must see what is in it.
-            written = partial(_answers_file, answers)
-            offered.append(("answers.exact.csv", "Save answers", written))
+            offered.append(("answers.exact.csv", "Save answers", self._answers))
         saves = [
             ui.FileDownload(
-                filename=name, label=label, callback=write, refused=self._refused, **_LOOK
+                filename=name,
+                label=label,
+                callback=partial(_bytes, text),
+                refused=self._refused,
+                **_LOOK,
             )
-            for name, label, write in offered
+            for name, label, text in offered
         ]
         saves[1].visible = self._is_geographic
         return saves
@@ -351,16 +138,13 @@ class BoxExchange:
         chosen = self._rectangles
         return chosen.grid.crs is not None and len(chosen.grids) == 1
 
-    def _add(self, add: Callable[[], None], _event: Any) -> None:
+    def _add(self, add: Callable[[], None]) -> None:
         try:
             add()
         except InputError as error:
             self._refused(str(error))
 
-    def _step(self, step: Callable[[bool], None], back: bool, _event: Any) -> None:
-        step(back)
-
-    def _delete(self, _event: Any) -> None:
+    def _delete(self) -> None:
         """Delete the highlighted boxes, and nothing where none is."""
         chosen = self._rectangles
         with self._attempts.another():
@@ -374,14 +158,12 @@ class BoxExchange:
     def _domain(self) -> TripDomain:
         return TripDomain(self._rectangles.grids, self._rectangles.places)
 
-    def _written(self, ending: str) -> io.BytesIO:
+    def _written(self, ending: str) -> str:
         chosen = self._rectangles
         if len(chosen.grids) > 1:
-            text = write_trip_boxes(chosen.boxes, chosen.names, self._domain())
-        else:
-            rows = chosen.boxes, chosen.names, chosen.grid
-            text = write_rectangles(*rows, ending, polygons=chosen.shapes)
-        return io.BytesIO(text.encode())
+            return write_trip_boxes(chosen.boxes, chosen.names, self._domain())
+        rows = chosen.boxes, chosen.names, chosen.grid
+        return write_rectangles(*rows, ending, polygons=chosen.shapes)
 
     def _read(self, event: Any) -> None:
         """Read a file next to the page: it may be anything."""
@@ -404,17 +186,18 @@ class BoxExchange:
     def _taken(self, read: Any) -> None:
         """Put what was read among the boxes, unless there are other maps by now."""
         grids, name, content = read
+        label = safe_text(name, _LABEL) or "the file"
         chosen = self._rectangles
         with self._attempts.during():
             try:
                 if grids != chosen.grids:
                     raise InputError("The maps have changed meanwhile: load the file again.")
                 if len(grids) > 1:
-                    self._told_of(take_rows(chosen, content[0], content[1], name))
+                    self._inform(_take_rows(chosen, content[0], content[1], label))
                 else:
-                    report = take_file(chosen, content, name)
-                    self._offer(report.naming)
-                    self._told_of(report.sentence())
+                    sentence, naming = _take_file(chosen, content, label)
+                    self._offer(naming)
+                    self._inform(sentence)
             except InputError as error:
                 self._refused(str(error))
         self._over()
@@ -429,7 +212,7 @@ class BoxExchange:
         self.file.clear()
         self._changed()
 
-    def _offer(self, naming: Naming | None) -> None:
+    def _offer(self, naming: _Naming | None) -> None:
         """Let the column of names be chosen again where a file has several."""
         columns = {} if naming is None else naming.columns
         self._columns.visible = bool(columns)
@@ -447,6 +230,164 @@ class BoxExchange:
         ui.bind(select, partial(self._name_by, naming), self._refused)
         self._columns.objects = [select]
 
-    def _name_by(self, naming: Naming, column: str) -> None:
-        self._told_of(naming.name_by(self._rectangles, column))
+    def _name_by(self, naming: _Naming, column: str) -> None:
+        self._inform(naming.name_by(self._rectangles, column))
         self._changed()
+
+
+def _bytes(text: Callable[[], str]) -> io.BytesIO:
+    return io.BytesIO(text().encode())
+
+
+class _Naming:
+    """The rows that a file put on a page, by what they ask, and their names by every column.
+
+    Parameters
+    ----------
+    file : RangeFile
+    rows : rows of the file, each with the row of the page that it has become
+    chosen : the rows of the page
+    """
+
+    def __init__(
+        self, file: RangeFile, rows: Sequence[tuple[int, int]], chosen: Rectangles
+    ) -> None:
+        self.column, boxes = file.column, chosen.boxes
+        names = {name: [texts[row] for row, _ in rows] for name, texts in file.texts.items()}
+        self._names = names
+        self._questions = [(boxes[row], chosen.shapes[row]) for _, row in rows]
+        #: The columns to choose from, by how they are written; none where there is one alone.
+        self.columns: dict[str, str] = {}
+        if len(names) > 1 and rows:
+            columns = {safe_text(name, _COLUMN) or "no name": name for name in names}
+            self.columns = columns if file.column else {"none": "", **columns}
+
+    def name_by(self, chosen: Rectangles, column: str) -> str:
+        """Name the rows that are still there by another column; returns a sentence about it."""
+        if column not in self.columns.values():
+            raise InputError("The file has no such column: choose one of the list.")
+        names = self._names.get(column, [""] * len(self._questions))
+        boxes, renamed = chosen.boxes, 0
+        for row, shape in enumerate(chosen.shapes):
+            for (box, other), name in zip(self._questions, names, strict=True):
+                if _is_same(boxes[row], shape, box, other):
+                    chosen.rename(row, name)
+                    renamed += 1
+                    break
+        if not renamed:
+            raise InputError("The rows of this file are not on the map any more: load it again.")
+        rows = "1 row is" if renamed == 1 else f"{renamed:,} rows are"
+        how = f"named by the column {safe_text(column, _COLUMN)}" if column else "numbered"
+        return f"{rows} {how} now."
+
+
+def _take_rows(chosen: Rectangles, boxes: Any, names: Sequence[str], label: str) -> str:
+    """Add rows about several maps, all or none; returns a sentence about it."""
+    first = len(chosen)
+    chosen.add_many(boxes, names)
+    renamed = _renamed(names, chosen.names[first:])
+    return " ".join([f"{_count(len(boxes), 'box', 'boxes')} read from {label}.", *renamed])
+
+
+def _take_file(chosen: Rectangles, file: RangeFile, label: str) -> tuple[str, _Naming]:
+    """Add the boxes and polygons of a file that are on the map, all or none.
+
+    Returns
+    -------
+    How many were read, which got other names, and what was left out; and by which columns the rows
+    may be named instead.
+
+    Raises
+    ------
+    InputError
+        For more than a page holds, and where nothing is on the map.
+    """
+    rows: list[tuple[Any, str, Any]] = []
+    # Rows of the file and of the page: those that are there can have other names, too.
+    numbers, standing = [], []
+    bounds, cut, outside = chosen.grid.bounds, 0, 0
+    for number, (box, name, shape) in enumerate(
+        zip(file.boxes, file.names, file.shapes, strict=True)
+    ):
+        x0, y0, x1, y1 = box
+        if x0 >= bounds[2] or x1 <= bounds[0] or y0 >= bounds[3] or y1 <= bounds[1]:
+            outside += 1
+            continue
+        beyond = x0 < bounds[0] or y0 < bounds[1] or x1 > bounds[2] or y1 > bounds[3]
+        clipped = shape
+        if shape is not None:
+            try:
+                clipped = kept(shape, bounds)
+            except InputError:
+                # It only bends around a corner of the map, or is smaller than a millimetre.
+                outside += 1
+                continue
+            beyond = not within(shape, bounds)
+        cut += bool(beyond)
+        row = _row_of(chosen, box, name, clipped)
+        if row is not None:
+            standing.append((number, row))
+        else:
+            rows.append((box, name, clipped))
+            numbers.append(number)
+    if not rows and not standing:
+        what = "The row" if outside == 1 else f"All {outside:,} rows"
+        verb = "lies" if outside == 1 else "lie"
+        raise InputError(f"{what} of {label} {verb} outside the map.")
+    if len(chosen) + len(rows) > MOST_BOXES:
+        there = f", and {len(chosen)} are there already" if len(chosen) else ""
+        raise InputError(
+            f"{label} holds {len(rows):,} rows on the map, but a page keeps {MOST_BOXES} "
+            f"boxes at most{there}: give a file of fewer."
+        )
+    first = len(chosen)
+    if rows:
+        chosen.add_many(*zip(*rows, strict=True))
+    polygons = sum(shape is not None for shape in chosen.shapes[first:])
+    boxes = len(chosen) - first - polygons
+    read = [_count(boxes, "box", "boxes")] if boxes else []
+    read += [_count(polygons, "polygon", "polygons")] if polygons else []
+    named = f", named by its column {safe_text(file.named, 40)}" if file.named else ""
+    sentences = [f"{' and '.join(read) or 'Nothing new'} read from {label}{named}."]
+    sentences += _renamed([name for _, name, _ in rows], chosen.names[first:])
+    if standing:
+        n = len(standing)
+        verb = "stands" if n == 1 else "stand"
+        sentences.append(f"{_count(n, 'row', 'rows')} {verb} here already.")
+    if cut:
+        reach, its = ("reaches", "its") if cut == 1 else ("reach", "their")
+        beyond_map = f"{reach} beyond the map: {its} part on it is asked."
+        sentences.append(f"{_count(cut, 'row', 'rows')} {beyond_map}")
+    if outside:
+        lies, was = ("lies", "was") if outside == 1 else ("lie", "were")
+        left_out = f"{lies} outside the map and {was} left out."
+        sentences.append(f"{_count(outside, 'row', 'rows')} {left_out}")
+    standing += zip(numbers, range(first, len(chosen)), strict=True)
+    return " ".join(sentences), _Naming(file, standing, chosen)
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number:,} {one if number == 1 else many}"
+
+
+def _renamed(names: Sequence[str], got: Sequence[str]) -> list[str]:
+    """A sentence about rows whose names were taken; none where there are no such rows."""
+    pairs = zip((safe_text(name, 40) for name in names), got, strict=True)
+    changes = [f"{old} is called {new} here" for old, new in pairs if old and old != new]
+    left = len(changes) - _MOST_LISTED
+    more = f", and {left} more have other names" if left > 0 else ""
+    listed = ", ".join(changes[:_MOST_LISTED])
+    return [f"{listed}{more}: the names were taken."] if changes else []
+
+
+def _is_same(box: Any, shape: Any, other_box: Any, other_shape: Any) -> bool:
+    """Whether two rows ask the same, whatever they are called; boxes to a thousandth."""
+    return bool(np.abs(box - other_box).max() < 1e-3) and same_shape(shape, other_shape)
+
+
+def _row_of(chosen: Rectangles, box: Any, name: str, shape: Any) -> int | None:
+    """The row that is the same question under the same name; None where there is none."""
+    for row, called in enumerate(chosen.names):
+        if name in ("", called) and _is_same(chosen.boxes[row], chosen.shapes[row], box, shape):
+            return row
+    return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -32,13 +32,7 @@ _POLYGONS = ("Polygon", "MultiPolygon")
 
 
 def polygon_of(corners: Any) -> Any:
-    """The polygon with these corners, (k, 2) as a browser sent them.
-
-    Raises
-    ------
-    InputError
-        For what are not three pairs of finite numbers.
-    """
+    """The polygon with these corners, (k, 2) from a browser; InputError for other things."""
     try:
         places = np.asarray(corners, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -72,10 +66,7 @@ def kept(shape: Any, bounds: Box) -> Any:
     # Far beyond the map nothing is asked, and differences of such numbers lose all digits.
     shape = _valid(shapely.force_2d(shape))
     if not within(shape, bounds):
-        parts = 10**DECIMALS
-        x0, y0 = (np.ceil(edge * parts) / parts for edge in bounds[:2])
-        x1, y1 = (np.floor(edge * parts) / parts for edge in bounds[2:])
-        shape = _flat(shapely.intersection(shape, shapely.box(x0, y0, x1, y1)))
+        shape = _flat(shapely.intersection(shape, shapely.box(*_rounded_inwards(bounds))))
         if shape.is_empty:
             raise InputError("This polygon lies outside the map: draw it within.")
     polygon = _valid(shapely.transform(shape, _rounded))
@@ -92,7 +83,7 @@ def within(shape: Any, bounds: Box) -> bool:
     return bool(x0 >= bounds[0] and y0 >= bounds[1] and x1 <= bounds[2] and y1 <= bounds[3])
 
 
-def as_box(shape: Any) -> Box | None:
+def _as_box(shape: Any) -> Box | None:
     """The edges of a polygon that is a rectangle along the axes; None for any other."""
     x0, y0, x1, y1 = shape.bounds
     if shape.geom_type != "Polygon" or len(shape.interiors):
@@ -103,7 +94,7 @@ def as_box(shape: Any) -> Box | None:
     return (x0, y0, x1, y1) if is_box or shape.equals(shapely.box(x0, y0, x1, y1)) else None
 
 
-def moved(shape: Any, right: float, up: float, bounds: Box) -> Any:
+def _moved(shape: Any, right: float, up: float, bounds: Box) -> Any:
     """A polygon elsewhere, whole: it stops at the edges of the map."""
     x0, y0, x1, y1 = shape.bounds
     right = float(np.clip(right, min(bounds[0] - x0, 0), max(bounds[2] - x1, 0)))
@@ -131,13 +122,8 @@ def dragged(before: Any, corners: Any, bounds: Box) -> Any:
         # As far as a browser's pixels go, all corners have moved alike.
         if np.ptp(by, axis=0).max() <= 1e-6 * max(bounds[2] - bounds[0], bounds[3] - bounds[1]):
             right, up = by.mean(axis=0).tolist()
-            return moved(before, right, up, bounds)
+            return _moved(before, right, up, bounds)
     return polygon_of(corners) if len(shape_handles(before)) else before
-
-
-def holds(shape: Any, x: float, y: float) -> bool:
-    """Whether a place is in a polygon."""
-    return bool(shapely.intersects_xy(shape, x, y))
 
 
 def shape_handles(shape: Any) -> Floats:
@@ -154,9 +140,12 @@ def outline(shape: Any) -> Floats:
     return corners
 
 
-def corners_of(shapes: Sequence[Any]) -> int:
-    """Corners of all polygons together; None has none."""
-    return int(sum(shapely.get_num_coordinates(shape) for shape in shapes if shape is not None))
+def _rounded_inwards(bounds: Box) -> Box:
+    """The edges of a map to a thousandth, none of them beyond it."""
+    parts = 10**DECIMALS
+    x0, y0 = (math.ceil(edge * parts) / parts for edge in bounds[:2])
+    x1, y1 = (math.floor(edge * parts) / parts for edge in bounds[2:])
+    return x0, y0, x1, y1
 
 
 def _rounded(places: Floats) -> Floats:
@@ -261,24 +250,32 @@ class Rectangles:
     ) -> int:
         """Put rows in place of all others; returns how many of them are on the map."""
         self.__init__(*self.grids, places=self.places)  # type: ignore[misc]
-        for box, name, shape in self._each(boxes, names, shapes):
+        for box, name, shape in zip(boxes, names, shapes or [None] * len(names), strict=True):
             with suppress(InputError):
                 self._add(box, name, shape)
         return len(self)
 
-    def put(
-        self, boxes: Sequence[Any] | NDArray[Any], names: Sequence[str], shapes: Sequence[Any] = ()
-    ) -> None:
-        """Put (n, 4) or (n, k, 4) ``boxes`` in place of all others, or leave all as they were.
-
-        ``shapes`` are the polygons that some of them represent, None for a box.
-        """
+    def put(self, boxes: Any, names: Sequence[str], shapes: Sequence[Any] = ()) -> None:
+        """Put rows, as `add_many` takes them, in place of all others; or leave all as they were."""
         before = self._rows, self._shapes, self.names, self.selected
         self._rows, self._shapes, self.names, self.selected = self._rows[:0], (), [], []
         try:
             self.add_many(boxes, names, shapes)
         except InputError:
             self._rows, self._shapes, self.names, self.selected = before
+            raise
+
+    def add_many(self, boxes: Any, names: Sequence[str], shapes: Sequence[Any] = ()) -> None:
+        """Add all of (n, 4) or (n, k, 4) ``boxes`` or none of them.
+
+        ``shapes`` are the polygons that some of them represent, None for a box.
+        """
+        before = self._rows, self._shapes, list(self.names)
+        try:
+            for box, name, shape in zip(boxes, names, shapes or [None] * len(names), strict=True):
+                self._add(box, name, shape)
+        except InputError:
+            self._rows, self._shapes, self.names = before
             raise
 
     def add(self, box: Sequence[float], name: str = "", place: int = 0) -> int:
@@ -303,27 +300,23 @@ class Rectangles:
         A rectangle along the axes is a box.
         """
         polygon = self._checked_shape(shape)
-        box = as_box(polygon)
+        box = _as_box(polygon)
         if box is not None:
             return self.add(box, name)
-        if corners_of([*self._shapes, polygon]) > MOST_CORNERS:
+        polygons = [shape for shape in (*self._shapes, polygon) if shape is not None]
+        if sum(shapely.get_num_coordinates(polygons)) > MOST_CORNERS:
             raise InputError(
                 f"The polygons have more than {MOST_CORNERS:,} corners together: "
                 "simplify them, or take fewer."
             )
         return self._append([np.array(polygon.bounds)], polygon, name)
 
-    def shape_of(self, row: int) -> Any:
-        """The polygon that a row represents; None for a box."""
-        self._known(row)
-        return self._shapes[row]
-
     def reshape(self, row: int, shape: Any) -> None:
         """Put another polygon in place of that of a row."""
         self._known(row)
         polygon = self._checked_shape(shape)
         self._put(row, 0, np.array(polygon.bounds))
-        self._swap(row, polygon)
+        self._shapes = (*self._shapes[:row], polygon, *self._shapes[row + 1 :])
 
     def draw(self, box: Sequence[float], place: int = 0) -> int:
         """Take a dragged box: for the selected row where it has none here, else for a new row."""
@@ -338,19 +331,6 @@ class Rectangles:
         chosen = self.selected
         return len(chosen) == 1 and bool(np.isnan(self._rows[chosen[0], place]).all())
 
-    def add_many(
-        self, boxes: Sequence[Any] | NDArray[Any], names: Sequence[str], shapes: Sequence[Any] = ()
-    ) -> int:
-        """Add all of (n, 4) or (n, k, 4) ``boxes`` and their polygons or none; returns how many."""
-        before = self._rows, self._shapes, list(self.names)
-        try:
-            for box, name, shape in self._each(boxes, names, shapes):
-                self._add(box, name, shape)
-        except InputError:
-            self._rows, self._shapes, self.names = before
-            raise
-        return len(boxes)
-
     def add_middle(self, view: Sequence[float], place: int = 0) -> int:
         """Add a rectangle in the middle of a view (x0, y0, x1, y1), a quarter of its sides."""
         x0, y0, x1, y1 = view
@@ -362,7 +342,8 @@ class Rectangles:
 
         Where the row had no box, the other three edges are those of the map.
         """
-        if self.shape_of(row) is not None:
+        self._known(row)
+        if self._shapes[row] is not None:
             raise InputError(
                 "The edges of a polygon are those of the box around it: drag the polygon or its "
                 "corners on the map."
@@ -378,10 +359,11 @@ class Rectangles:
 
         A polygon moves as a whole with the lower left corner of the box around it.
         """
-        shape = self.shape_of(row)
+        self._known(row)
+        shape = self._shapes[row]
         if shape is not None:
             by = np.asarray(box[:2], dtype=np.float64) - self._rows[row, 0, :2]
-            self.reshape(row, moved(shape, by[0], by[1], self.grid.bounds))
+            self.reshape(row, _moved(shape, by[0], by[1], self.grid.bounds))
             return
         self._put(row, place, self._checked(box, place))
 
@@ -394,7 +376,7 @@ class Rectangles:
         for row in np.flatnonzero(inside):
             shape = self._shapes[row]
             if shape is not None:
-                inside[row], size[row] = holds(shape, x, y), shape.area
+                inside[row], size[row] = bool(shapely.intersects_xy(shape, x, y)), shape.area
         area = np.where(inside, size, np.inf)
         return int(np.argmin(area)) if inside.any() else None
 
@@ -431,14 +413,13 @@ class Rectangles:
         if not 0 <= row < len(self):
             raise InputError("This row does not exist any more.")
 
-    @staticmethod
-    def _each(boxes: Any, names: Sequence[str], shapes: Sequence[Any]) -> Iterable[Any]:
-        return zip(boxes, names, shapes or [None] * len(names), strict=True)
-
     def _add(self, box: Any, name: str, shape: Any) -> int:
-        if shape is None:
-            return self.add_row(self._row(box), name)
-        return self.add_shape(shape, name)
+        if shape is not None:
+            return self.add_shape(shape, name)
+        row = [box]
+        if len(self.grids) > 1:
+            row = [None if np.isnan(edges).all() else edges for edges in np.asarray(box, float)]
+        return self.add_row(row, name)
 
     def _append(self, boxes: Sequence[Any], shape: Any, name: str) -> int:
         if len(self) >= MOST_BOXES:
@@ -454,15 +435,6 @@ class Rectangles:
         if len(self.grids) > 1:
             raise InputError(ONE_MAP)
         return kept(shape, self.grid.bounds)
-
-    def _swap(self, row: int, shape: Any) -> None:
-        self._shapes = (*self._shapes[:row], shape, *self._shapes[row + 1 :])
-
-    def _row(self, row: Any) -> Sequence[Any]:
-        """A row of `add_many`, as `add_row` takes it."""
-        if len(self.grids) == 1:
-            return [row]
-        return [None if np.isnan(box).all() else box for box in np.asarray(row, float)]
 
     def _put(self, row: int, place: int, box: NDArray[np.float64]) -> None:
         # A new array: anyone who holds the old one keeps what it answered.
@@ -489,9 +461,7 @@ class Rectangles:
             raise InputError("West must be smaller than east: the box was left as it was.")
         if y0 >= y1:
             raise InputError("South must be smaller than north: the box was left as it was.")
-        parts, bounds = 10**DECIMALS, self.grids[place].bounds
-        gx0, gy0 = (math.ceil(edge * parts) / parts for edge in bounds[:2])
-        gx1, gy1 = (math.floor(edge * parts) / parts for edge in bounds[2:])
+        gx0, gy0, gx1, gy1 = _rounded_inwards(self.grids[place].bounds)
         clipped = (max(x0, gx0), max(y0, gy0), min(x1, gx1), min(y1, gy1))
         if clipped[0] >= clipped[2] or clipped[1] >= clipped[3]:
             raise InputError("This box lies outside the map: give edges within it.")

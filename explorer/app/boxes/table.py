@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from explorer.app.boxes.answers import COLUMNS, Column
@@ -22,6 +21,8 @@ from explorer.errors import InputError
 from explorer.grid.grid import Grid
 
 ANYWHERE = "anywhere"
+#: What a column of answers and a column of the widget have in common.
+_LOOKS = ("name", "kind", "decimals", "sign", "width", "about")
 _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?")
 
 
@@ -30,13 +31,8 @@ def edge_unit(grid: Grid) -> tuple[str, float]:
     return ("km", 1000.0) if grid.unit == "m" else ("cells", 1.0)
 
 
-class EdgeColumns:
-    """Four columns of numbers where there is one map; with several one column for each place.
-
-    Parameters
-    ----------
-    rectangles : Rectangles
-    """
+class _EdgeColumns:
+    """Four columns of numbers where there is one map; with several one column for each place."""
 
     def __init__(self, rectangles: Rectangles) -> None:
         self._rectangles = rectangles
@@ -52,14 +48,6 @@ class EdgeColumns:
                     zip(rectangles.places, self._units, strict=True)
                 )
             }
-
-    def __contains__(self, name: str) -> bool:
-        return name in self.names
-
-    @property
-    def names(self) -> list[str]:
-        """Titles of the columns."""
-        return [*self._by_edge, *self._by_place]
 
     def layout(self, *, hidden: bool) -> list[TableColumn]:
         """How the columns look; a person edits them."""
@@ -83,17 +71,11 @@ class EdgeColumns:
             for name, edge in self._by_edge.items()
         }
         for name, place in self._by_place.items():
-            values[name] = [_said(box / self._units[place][1]) for box in rows[:, place]]
+            values[name] = [_edges_text(box / self._units[place][1]) for box in rows[:, place]]
         return values
 
     def edit(self, row: int, name: str, value: Any) -> None:
-        """Take what was typed into a column of a row.
-
-        Raises
-        ------
-        InputError
-            For what is no edge or no box.
-        """
+        """Take what was typed into a column of a row; InputError for what is no edge or box."""
         if name in self._by_edge:
             edge = finite(value, "An edge") * self._units[0][1]
             self._rectangles.edit(row, self._by_edge[name], edge)
@@ -116,35 +98,16 @@ class EdgeColumns:
         self._rectangles.move(row, [number * size for number in numbers], place)
 
 
-def _said(box: NDArray[np.float64]) -> str:
+def _edges_text(box: NDArray[np.float64]) -> str:
     """A box in the unit of its column; a gap asks about anywhere.
 
-    >>> _said(np.array([-1.5, 2, 3, 4.25])), _said(np.full(4, np.nan))
+    >>> _edges_text(np.array([-1.5, 2, 3, 4.25])), _edges_text(np.full(4, np.nan))
     ('-1.5, 2.0 … 3.0, 4.2', 'anywhere')
     """
     if np.isnan(box).all():
         return ANYWHERE
     west, south, east, north = (f"{edge:.1f}" for edge in box)
     return f"{west}, {south} … {east}, {north}"
-
-
-def table_frame(rectangles: Rectangles, answers: Any, columns: Sequence[Column]) -> pd.DataFrame:
-    """Rows of the table: name, where the box is, and columns of answers.
-
-    ``answers`` is None for a table without rows.
-    """
-    return pd.DataFrame(_values(rectangles, answers, columns))
-
-
-def _values(
-    rectangles: Rectangles, answers: Any, columns: Sequence[Column]
-) -> dict[str, Sequence[Any]]:
-    """Values of each column by its name."""
-    return {
-        "box": rectangles.names,
-        **EdgeColumns(rectangles).values(),
-        **{column.name: [] if answers is None else column.values(answers) for column in columns},
-    }
 
 
 class BoxTable:
@@ -170,7 +133,7 @@ class BoxTable:
         self._rectangles, self._moved = rectangles, moved
         self._highlighted, self._refused = highlighted, refused
         self.columns = columns
-        self._edges, self._exact, self._attempts = EdgeColumns(rectangles), True, Attempts()
+        self._edges, self._exact, self._attempts = _EdgeColumns(rectangles), True, Attempts()
         #: Shows the columns that say where a box is: most people move boxes on the map.
         self.edit_places = ui.Switch(label="Edit places", value=False, size="small", margin=(0, 8))
         self.edit_places.refused = refused
@@ -190,7 +153,7 @@ class BoxTable:
     def reset(self, columns: Sequence[Column] | None = None) -> None:
         """Show the rectangles of another grid, whose unit may differ, or other answers."""
         self.columns = self.columns if columns is None else columns
-        self._edges = EdgeColumns(self._rectangles)
+        self._edges = _EdgeColumns(self._rectangles)
         self.widget.lay_out(self._layout())
 
     def show_exact(self, visible: bool) -> None:
@@ -203,7 +166,9 @@ class BoxTable:
     def show(self, answers: Any) -> None:
         """Show rectangles and answers."""
         columns = [column for column in self.columns if self._exact or not column.exact]
-        self.widget.put(_values(self._rectangles, answers, columns))
+        values = {column.name: column.values(answers) for column in columns}
+        names = {"box": self._rectangles.names}
+        self.widget.put({**names, **self._edges.values(), **values})
         if self.widget.selection != self._rectangles.selected:
             self.widget.highlight(self._rectangles.selected)
 
@@ -214,13 +179,8 @@ class BoxTable:
         edges = self._edges.layout(hidden=not self.edit_places.value)
         answers = [
             TableColumn(
-                name=column.name,
-                kind=column.kind,
-                decimals=column.decimals,
-                sign=column.sign,
-                width=column.width,
-                about=column.about,
                 rank=rank,
+                **{name: getattr(column, name) for name in _LOOKS},
             )
             for rank, column in enumerate(self.columns)
         ]

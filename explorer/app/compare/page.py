@@ -34,33 +34,19 @@ from explorer.releases.release import Release
 from explorer.scenario import Scenario
 from explorer.views.markup import ledger_bar
 
-
-def _error(side: str, place: int) -> Column:
-    def values(both: Any) -> Any:
-        return ERROR.values(both[place])
-
-    return replace(ERROR, name=f"error of {side} %", width=108, values=values)
-
-
 #: Of the answers of A and of B; errors are private minus true in percent of the truth.
 COLUMNS = (
     replace(TRUE, values=lambda both: TRUE.values(both[0])),
     Column("A", lambda both: both[0].private.round(), 78),
     Column("B", lambda both: both[1].private.round(), 78),
-    _error("A", 0),
-    _error("B", 1),
-    Column("nearer", lambda both: [str(side) for side in nearer(*both)], 76, "text", exact=True),
+    replace(ERROR, name="error of A %", width=108, values=lambda both: ERROR.values(both[0])),
+    replace(ERROR, name="error of B %", width=108, values=lambda both: ERROR.values(both[1])),
+    Column("nearer", lambda both: nearer(*both), 76, "text", exact=True),
 )
 
 
 class CompareDrawer(Drawer):
-    """All controls of the drawer.
-
-    Parameters
-    ----------
-    parts : of the page
-    changed : called after a change of a mechanism's setting
-    """
+    """All controls of the drawer; ``changed`` is called after a change of a mechanism's setting."""
 
     def __init__(self, parts: PageParts, changed: Callable[[], None]) -> None:
         super().__init__(parts, "compare", changed, letters=("A", "B"))
@@ -187,7 +173,7 @@ class Compare(MapPage):
     def compose(self, parts: PageParts) -> None:
         """Make drawer, pictures, sweep and text."""
         text = words("compare")
-        self.stage = Stage(parts.state, self._boxes, self.drawn, self._rest, parts.refuse)
+        self.stage = Stage(parts, self.drawn, self._rest)
         self.stage.on_picture = self._tag
         self.drawer = CompareDrawer(parts, self.settings_changed)
         self.sweep = SweepView(parts.state, self._source, parts.refuse)
@@ -225,7 +211,6 @@ class Compare(MapPage):
         put(self._head, f"{self._lead}{text}</p>")
 
     def _show_truth(self) -> None:
-        self.stage.truth = self.parts.truth
         self._below.objects = [self._errors] if self.parts.truth else []
         if not self.parts.truth:
             put(self._score, "")
@@ -267,9 +252,6 @@ class Compare(MapPage):
     def zoom(self, factor: float) -> None:
         """Zoom both large maps, below 1 inwards; 0 shows the whole map again."""
         self.stage.zoom(factor)
-
-    def _boxes(self) -> Queries:
-        return self.rectangles.queries
 
     def _source(self) -> tuple[CityData, Queries]:
         """City and questions of the sweep."""

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.app.boxes.answers import count, said, together
+from explorer.app.boxes.answers import count, named, together
 from explorer.app.curator.answers import BoxAnswers, chips, median_error
 from explorer.app.curator.data import CityData, same_extent
+from explorer.app.curator.maps import colours_of, counts_bar, errors_bar
+from explorer.app.curator.parts import PageParts
 from explorer.app.curator.price import of_truth
 from explorer.app.curator.screen import Job as ScreenJob
 from explorer.app.curator.screen import Look, Screen, compute
@@ -31,15 +33,12 @@ from explorer.app.work.job import Job, give_up_late
 from explorer.app.work.timing import Movement
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
-from explorer.grid.range_queries import Queries
 from explorer.releases.release import Release
 from explorer.views import palette
 from explorer.views.markup import difference_bar, figures_strip
 from explorer.views.pictures import private_map
 from explorer.views.small import SmallMap
 from explorer.views.viewport import Viewport
-
-Nearer = Literal["A", "B", "both", "–"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,26 +60,15 @@ class Pair:
         return self.a.scale.encode_difference(b - a)
 
 
-def compute_pair(
-    jobs: tuple[ScreenJob, ScreenJob], progress: Callable[[float], None] | None = None
-) -> Pair:
-    """Compute A, then B; whatever still holds in their last screens is used again."""
-    a = compute(jobs[0], progress)
-    return Pair(a, compute(replace(jobs[1], scale=a.scale), progress))
-
-
-def nearer(a: BoxAnswers, b: BoxAnswers) -> list[Nearer]:
-    """Who is nearer to the truth, box by box; a tenth of a point is a tie."""
+def nearer(a: BoxAnswers, b: BoxAnswers) -> list[str]:
+    """Who is nearer to the truth, box by box: "A", "B" or, by a tenth of a point, "both"."""
     gap = np.abs(a.difference) - np.abs(b.difference)
     return ["both" if abs(margin) < 0.1 else "A" if margin < 0 else "B" for margin in gap]
 
 
-def figures_of(screen: Screen, exact: bool = True) -> list[tuple[str, str]]:
+def _figures(screen: Screen, exact: bool) -> list[tuple[str, str]]:
     """Label and value of the strip above a map; without ``exact`` errors are left out."""
-    released = [
-        ("Leaves", f"{screen.release.n_leaves:,}"),
-        ("Leaf noise", plus_minus(typical_noise(screen.release))),
-    ]
+    released = [("Leaves", f"{screen.release.n_leaves:,}"), ("Leaf noise", _noise(screen.release))]
     if not exact:
         return released
     return [
@@ -90,9 +78,9 @@ def figures_of(screen: Screen, exact: bool = True) -> list[tuple[str, str]]:
     ]
 
 
-def typical_noise(release: Release) -> float:
+def _noise(release: Release) -> str:
     """Median over the leaves of the standard deviation of their noise, in points."""
-    return float(np.median(release.sd))
+    return plus_minus(float(np.median(release.sd)))
 
 
 def plus_minus(value: float) -> str:
@@ -109,8 +97,8 @@ def why(pair: Pair) -> str:
     a, b = pair.a, pair.b
     text = (
         f"Why they differ: A ({a.title}) cuts the map into {_leaves(a.release.n_leaves)} with "
-        f"noise of about {plus_minus(typical_noise(a.release))} each, B ({b.title}) into "
-        f"{_leaves(b.release.n_leaves)} with {plus_minus(typical_noise(b.release))}"
+        f"noise of about {_noise(a.release)} each, B ({b.title}) into "
+        f"{_leaves(b.release.n_leaves)} with {_noise(b.release)}"
     )
     if len(a.boxes):
         touched = " and ".join(
@@ -220,16 +208,19 @@ class PrivatePair(Maps):
     def caption(self, pair: Pair, busy: bool = False) -> None:
         """Titles with their figures, colour bars and the spoken names of both maps."""
         for i, (letter, screen) in enumerate((("A", pair.a), ("B", pair.b))):
-            quantity = shows(screen)
-            kind = CURATOR.capitalize() if screen.look.right == "difference" else PREVIEW
+            difference = screen.look.right == "difference"
+            quantity = "Private minus true counts" if difference else "Private counts"
+            kind = CURATOR.capitalize() if difference else PREVIEW
             about = "computing …" if busy else f"{quantity}. {kind}"
-            strip = figures_strip(figures_of(screen, self.truth), "four")
+            strip = figures_strip(_figures(screen, self.truth), "four")
             self.title(i, f"{letter}: {screen.title}", f"<p>{about}</p>{strip}")
             self.views[i].describe(
                 f"Private map {letter}: {quantity} by {screen.title} of {screen.data.title}; "
                 "the table of boxes gives its numbers"
             )
-            self.explain(i, bar(pair.a, self._state.palette))
+            # A and B have one scale.
+            bar = errors_bar(pair.a) if difference else counts_bar(pair.a, self._state.palette)
+            self.explain(i, bar)
         if self.third != "none":
             self.explain(2, self._caption_third(pair))
 
@@ -255,8 +246,10 @@ class PrivatePair(Maps):
         if self.third == "truth":
             tags.append(chips("true", names, a, exact))
         elif self.third == "change":
-            change = zip(names, b.private - a.private, strict=True)
-            tags.append([(_changed(*pair), palette.PRIVATE) for pair in change])
+            changes = zip(named(names), b.private - a.private, strict=True)
+            tags.append(
+                [(f"{name}  {count(by, sign=True)}", colour) for (name, colour), by in changes]
+            )
         return together(names, "AB", tags) if self.swiped else tags
 
     def _caption_third(self, pair: Pair) -> str:
@@ -273,55 +266,25 @@ class PrivatePair(Maps):
         return difference_bar("B − A", pair.a.scale, "blue B has fewer, orange B has more")
 
 
-def _changed(name: str, change: float) -> str:
-    return f"{said(name, float('nan')).partition('  ')[0]}  {count(change, sign=True)}"
-
-
-def shows(screen: Screen) -> str:
-    """What a map shows, in two words or three."""
-    return "Private minus true counts" if screen.look.right == "difference" else "Private counts"
-
-
-def bar(screen: Screen, colours: str) -> str:
-    """The bar of A and of B, which have one scale."""
-    different = screen.look.right == "difference"
-    return errors_bar(screen) if different else counts_bar(screen, colours)
-
-
 class SmallMaps:
-    """Two rows of small maps, built once for a grid.
-
-    Parameters
-    ----------
-    state : CompareState
-    grid : Grid
-    epsilons : of the maps of a row
-    """
+    """Two rows of small maps, one for each of ``epsilons``, built once for a grid."""
 
     def __init__(self, state: CompareState, grid: Grid, epsilons: Sequence[float]) -> None:
         self._state, self._n = state, (n := len(epsilons))
         self.views = [
             SmallMap(grid.bounds, f"Small map {letter}") for letter in "AB" for _ in range(n)
         ]
-        self._captions = [html_pane(margin=(2, 0, 0, 0)) for _ in self.views]
+        # Drawing takes seconds, and the space for it is there at once.
+        waiting = [f"<p><b>epsilon {epsilon:g}</b>: being drawn</p>" for epsilon in epsilons]
+        self._captions = [html_pane(text, margin=(2, 0, 0, 0)) for text in 2 * waiting]
         self._titles = [html_pane(margin=(12, 0, 2, 0)) for _ in "AB"]
+        cards = [card(*pair) for pair in zip(self.views, self._captions, strict=True)]
         rows: list[Any] = []
-        for side in range(2):
-            cards = [
-                card(self.views[at], self._captions[at]) for at in range(side * n, side * n + n)
-            ]
-            rows += [self._titles[side], ui.wrapping(*cards, gap="8px 12px")]
+        for side, title in enumerate(self._titles):
+            self._entitle(side, state.sides[side].kind.title)
+            rows += [title, ui.wrapping(*cards[side * n : side * n + n], gap="8px 12px")]
         self.view = column(*rows)
-        self._announce(epsilons)
         self.restyle()
-
-    def _announce(self, epsilons: Sequence[float]) -> None:
-        """Say what is to come: drawing takes seconds, and the space for it is there at once."""
-        for side in range(2):
-            self._entitle(side, self._state.sides[side].kind.title)
-            for place, epsilon in enumerate(epsilons):
-                caption = self._captions[side * self._n + place]
-                put(caption, f"<p><b>epsilon {epsilon:g}</b>: being drawn</p>")
 
     def _entitle(self, side: int, title: str) -> None:
         put(self._titles[side], f"<h3>{'AB'[side]}: {title}</h3>")
@@ -332,12 +295,10 @@ class SmallMaps:
         for i, mechanism in enumerate(screen.mechanisms):
             thumbnail, letter = screen.thumbnails[i], "AB"[i // self._n]
             error = "" if np.isnan(thumbnail.error) else f", error {thumbnail.error:.2f}"
-            count = f"{thumbnail.leaves:,} {'leaf' if thumbnail.leaves == 1 else 'leaves'}{error}"
-            put(self._captions[i], f"<p><b>epsilon {mechanism.epsilon:g}</b>: {count}</p>")
-            spoken = (
-                f"Small map {letter}, {mechanism.title} at epsilon {mechanism.epsilon:g}: {count}"
-            )
-            self.views[i].show(screen.pictures[i], spoken)
+            about = f"{_leaves(thumbnail.leaves)}{error}"
+            put(self._captions[i], f"<p><b>epsilon {mechanism.epsilon:g}</b>: {about}</p>")
+            drawn_by = f"{mechanism.title} at epsilon {mechanism.epsilon:g}"
+            self.views[i].show(screen.pictures[i], f"Small map {letter}, {drawn_by}: {about}")
             self._entitle(i // self._n, mechanism.title)
 
     def restyle(self) -> None:
@@ -351,26 +312,17 @@ class Stage:
 
     Parameters
     ----------
-    state : CompareState
-    boxes : returns the rectangles (n, 4)
+    parts : of the page
     drawn : called with each dragged rectangle
     on_shown : called after both maps were shown, in the next tick; in a movement after the last
-    refused : shows a sentence
     """
 
     def __init__(
-        self,
-        state: CompareState,
-        boxes: Callable[[], Queries],
-        drawn: Callable[[Box], None],
-        on_shown: Callable[[], None],
-        refused: Callable[[str], None],
+        self, parts: PageParts, drawn: Callable[[Box], None], on_shown: Callable[[], None]
     ) -> None:
-        self._state, self._boxes = state, boxes
+        self._parts, self._state = parts, parts.state
         self._drawn, self._shown = drawn, on_shown
         self.data: CityData | None = None
-        #: Whether exact counts may be sent.
-        self.truth = True
         self.pair: Pair | None = None
         self.maps: PrivatePair | None = None
         self.small: SmallMaps | None = None
@@ -381,9 +333,13 @@ class Stage:
         self._movement = Movement()
         #: Called with each pair that is shown, in the same message.
         self.on_picture: Callable[[Pair], None] = nothing
+        refused = parts.refuse
         self.worker = Job(self._compute, self._publish, refused, take=self._jobs, slow=self._slow)
         self.small_worker = Job(
-            self._compute_small, self._publish_small, refused, take=self._small_job
+            lambda job: compute_small(job, self._still_wanted()),
+            self._publish_small,
+            refused,
+            take=self._small_job,
         )
         self.view, self.small_view = holder(), holder()
 
@@ -466,7 +422,7 @@ class Stage:
             self.worker.ask()
 
     def _look(self) -> Look:
-        if self.truth:
+        if self._parts.truth:
             return Look(self._state.right, self._state.scale, "data", points=False)
         return Look("private", self._state.scale, "release", points=False)
 
@@ -480,7 +436,7 @@ class Stage:
             draw=0,
             view=self._asked,
             look=self._look(),
-            boxes=self._boxes(),
+            boxes=self._parts.rectangles.queries,
             previous=None if last is None else last.a,
         )
         previous = None if last is None else last.b
@@ -489,7 +445,10 @@ class Stage:
 
     def _compute(self, jobs: tuple[ScreenJob, ScreenJob]) -> Pair:
         """In the worker's thread; a picture that is not wanted any more stops half-way."""
-        self._computed = pair = compute_pair(jobs, self._still_wanted())
+        wanted = self._still_wanted()
+        a = compute(jobs[0], wanted)
+        # Whatever still holds in their last screens is used again.
+        self._computed = pair = Pair(a, compute(replace(jobs[1], scale=a.scale), wanted))
         if self._state.third == "change":
             _ = pair.change  # here, and not where the page waits
         return pair
@@ -501,7 +460,7 @@ class Stage:
     def _publish(self, pair: Pair) -> None:
         if pair.a.data is not self.data or self.maps is None:
             return
-        if pair.a.look.exact and not self.truth:
+        if pair.a.look.exact and not self._parts.truth:
             # It was asked for before exact counts were hidden: another one is on its way.
             return
         self.pair = pair
@@ -521,9 +480,6 @@ class Stage:
             for epsilon in FOUR
         ]
         return SmallJob(data, mechanisms, state.seed, self._look(), self._small_screen)
-
-    def _compute_small(self, job: SmallJob) -> SmallScreen:
-        return compute_small(job, self._still_wanted())
 
     def _publish_small(self, screen: SmallScreen) -> None:
         self._small_screen = screen

@@ -35,6 +35,9 @@ from explorer.views.series import SeriesStyle, style_of
 #: Name of the workload made of the visitor's own boxes.
 DRAWN = "drawn"
 FIXED = tuple(name for name in WORKLOADS if name != DRAWN)
+#: Up to so many cells a release takes milliseconds, and starting two processes some seconds.
+SMALL = 128 * 128
+_ONE_AT_A_TIME = patient(1, "sweep")
 #: Column titles of the ranking, as short as in the papers.
 SHORT = {
     "mreRho": "mreRho",
@@ -72,10 +75,6 @@ def asked(grid: Grid, drawn: Queries, names: Sequence[str]) -> list[Workload]:
     return result
 
 
-#: What distinguishes two series: mechanism and parameters as JSON.
-Key = tuple[str, str]
-
-
 @dataclass(frozen=True)
 class Series:
     """One line of the charts.
@@ -83,20 +82,22 @@ class Series:
     Attributes
     ----------
     name : as shown; unique on a page
-    key : mechanism and parameters
     mechanism : with its settings; its epsilon does not matter
     settings : parameters that differ from the defaults, to read; empty for the defaults
     """
 
     name: str
-    key: Key
     mechanism: Mechanism
     style: SeriesStyle
     settings: str = ""
 
+    @property
+    def key(self) -> tuple[str, str]:
+        """Mechanism and parameters as JSON."""
+        return _key_of(self.mechanism)
 
-def key_of(mechanism: Mechanism) -> Key:
-    """Mechanism and parameters of an instance."""
+
+def _key_of(mechanism: Mechanism) -> tuple[str, str]:
     task = Task.of(mechanism, 0)
     return task.mechanism, task.parameters
 
@@ -105,25 +106,23 @@ def series_of(state: CompareState) -> list[Series]:
     """The chosen mechanisms as they come, then A and B where they have settings of their own.
 
     Where it is asked, those with named values (Mosaic's "regions") are there with each of them.
-
     A and B are among them unless they are left out: as they come if that is how they are set, else
     as "A: HTF".
     """
     sides = {"A": state.instance(), "B": state.b.instance()} if state.with_sides else {}
-    as_they_come = {key: kind() for key, kind in all_mechanisms().items()}
-    usual = {side.key for side in sides.values() if not changed(side)}
+    usual = {side.key for side in sides.values() if not _changed(side)}
     result = [
-        Series(mechanism.title, key_of(mechanism), mechanism, style_of(type(mechanism)))
-        for key, mechanism in as_they_come.items()
+        Series(kind.title, kind(), style_of(kind))
+        for key, kind in all_mechanisms().items()
         if key in state.chosen or key in usual
     ]
     if state.with_named:
         result += [named for key in state.chosen for named in _named(all_mechanisms()[key])]
     for variant, (letter, mechanism) in enumerate(sides.items(), 1):
-        if key_of(mechanism) not in {series.key for series in result}:
+        if _key_of(mechanism) not in {series.key for series in result}:
             style = style_of(type(mechanism), variant)
             name = f"{letter}: {mechanism.title}"
-            result.append(Series(name, key_of(mechanism), mechanism, style, changed(mechanism)))
+            result.append(Series(name, mechanism, style, _changed(mechanism)))
     return result
 
 
@@ -135,20 +134,14 @@ def _named(kind: type[Mechanism]) -> Iterator[Series]:
             if value != kind.param[name].default:
                 mechanism = kind(**{name: value})
                 style = style_of(kind, next(variants))
-                yield Series(
-                    f"{kind.title}: {word}", key_of(mechanism), mechanism, style, changed(mechanism)
-                )
+                yield Series(f"{kind.title}: {word}", mechanism, style, _changed(mechanism))
 
 
-def changed(mechanism: Mechanism) -> str:
+def _changed(mechanism: Mechanism) -> str:
     """The settings of an instance that differ from the defaults, such as "T=5, height=12"."""
-    settings = json.loads(key_of(mechanism)[1])
-    usual = json.loads(key_of(type(mechanism)())[1])
+    settings = json.loads(_key_of(mechanism)[1])
+    usual = json.loads(_key_of(type(mechanism)())[1])
     return ", ".join(f"{name}={value}" for name, value in settings.items() if value != usual[name])
-
-
-#: About 3 kB each.
-MOST = 30_000
 
 
 @dataclass(frozen=True)
@@ -161,9 +154,9 @@ class Result:
 
 
 class Kept:
-    """Results by city, task and questions; the oldest go when there are too many."""
+    """Results by city, task and questions, about 3 kB each; the oldest go if there are too many."""
 
-    def __init__(self, most: int = MOST) -> None:
+    def __init__(self, most: int = 30_000) -> None:
         self._most = most
         self._results: OrderedDict[tuple[str, Task, str], Result] = OrderedDict()
         self._lock = threading.Lock()
@@ -192,46 +185,39 @@ class Kept:
             if any(self.find(matrix, task, workload) is None for workload in workloads)
         ]
 
+    def table(
+        self, data: CityData, tasks: Sequence[Task], workloads: Sequence[Workload]
+    ) -> pd.DataFrame:
+        """The finished ones of ``tasks`` as `explorer.evaluate` writes them.
+
+        Raises
+        ------
+        InputError
+            When none is finished.
+        """
+        finished = []
+        for task in tasks:
+            results = {
+                workload: result
+                for workload in workloads
+                if (result := self.find(data.matrix, task, workload)) is not None
+            }
+            if results:
+                first = next(iter(results.values()))
+                figures = {workload.name: result.figures for workload, result in results.items()}
+                about = (data.title, data.matrix.key[:12], __version__)
+                key = task.key(data.matrix, list(results))
+                finished.append(Run(task, key, figures, first.leaves, first.seconds, *about))
+        if not finished:
+            raise InputError("There are no results to save: start the sweep first.")
+        return tidy(finished)
+
 
 def _place(matrix: FrequencyMatrix) -> str:
     return f"{matrix.key} {matrix.contribution_bound} {matrix.unit}"
 
 
 KEPT = Kept()
-
-
-def saved_table(
-    results: Kept, data: CityData, tasks: Sequence[Task], workloads: Sequence[Workload]
-) -> pd.DataFrame:
-    """The finished ones of ``tasks``, a row for each workload and metric.
-
-    Raises
-    ------
-    InputError
-        When none is finished.
-    """
-    runs = []
-    for task in tasks:
-        by_workload = {
-            workload.name: results.find(data.matrix, task, workload) for workload in workloads
-        }
-        done = {name: result for name, result in by_workload.items() if result is not None}
-        if not done:
-            continue
-        answered = [workload for workload in workloads if workload.name in done]
-        first = next(iter(done.values()))
-        figures = {name: result.figures for name, result in done.items()}
-        about = (data.title, data.matrix.key[:12], __version__)
-        key = task.key(data.matrix, answered)
-        runs.append(Run(task, key, figures, first.leaves, first.seconds, *about))
-    if not runs:
-        raise InputError("There are no results to save: start the sweep first.")
-    return tidy(runs)
-
-
-#: Up to so many cells a release takes milliseconds, and starting two processes some seconds.
-SMALL = 128 * 128
-_ONE_AT_A_TIME = patient(1, "sweep")
 
 
 @dataclass(frozen=True)
@@ -245,7 +231,6 @@ class Order:
     tasks: Sequence[Task]
     workloads: Sequence[Workload]
     wanted: Sequence[Workload]
-    jobs: int | None = None
 
 
 class Sweep:
@@ -261,11 +246,10 @@ class Sweep:
     def __init__(
         self, changed: Callable[[], None], refused: Callable[[str], None], cache: Kept = KEPT
     ) -> None:
-        self._kept = cache
+        self._kept, self.asked = cache, 0
         self.job: Job[None] = Job(
             self._draw, lambda _none: None, refused, changed=changed, pool=_ONE_AT_A_TIME
         )
-        self.asked = 0
         self.cancel = self.job.cancel
 
     @property
@@ -300,7 +284,7 @@ class Sweep:
         run.tell(1 - len(missing) / len(order.tasks))
         if not missing:
             return
-        jobs = 1 if order.matrix.counts.size <= SMALL else order.jobs
+        jobs = 1 if order.matrix.counts.size <= SMALL else None
         try:
             self._draw_each(order, missing, run, jobs)
         except InputError:

@@ -209,8 +209,7 @@ _CLIPPED = replace(
 
 def _counted(answers: Any) -> Floats:
     """The records that are counted; those of two mechanisms are the same."""
-    of_one = answers[0] if isinstance(answers, tuple) else answers
-    counted: Floats = of_one.counted.round()
+    counted: Floats = (answers[0] if isinstance(answers, tuple) else answers).counted.round()
     return counted
 
 
@@ -248,19 +247,10 @@ COLUMNS = (
 
 
 def chips(shows: str, names: Sequence[str], answers: BoxAnswers, exact: bool = True) -> list[Tag]:
-    """Tags of n boxes for a map of one kind.
+    """Tags of n boxes for a map that shows the "true", "private" or "difference" counts.
 
-    Parameters
-    ----------
-    shows : "true", "private" or "difference"
-    names : n texts
-    answers : to them
-    exact : whether the truth is on the screen; without it there are private counts alone
-
-    Returns
-    -------
-    list of (text, colour)
-        The box that is furthest off, in percent, is highlighted where there are several.
+    The box that is furthest off, in percent, is highlighted where there are several. Without
+    ``exact`` the truth is not on the screen, and there are private counts alone.
     """
     if not exact:
         if shows != "private":
@@ -272,10 +262,8 @@ def chips(shows: str, names: Sequence[str], answers: BoxAnswers, exact: bool = T
     if shows == "difference":
         # Shares are in percent.
         decimals = 0 if answers.scale == 1 else 2
-        texts = [
-            f"{said(name, np.nan).partition('  ')[0]}  {count(value, sign=True)}"
-            for name, value in zip(names, answers.shown_difference(decimals), strict=True)
-        ]
+        tags = zip(named(names), answers.shown_difference(decimals), strict=True)
+        texts = [f"{name}  {count(value, sign=True)}" for (name, _), value in tags]
     else:
         rows = zip(names, answers.private, answers.relative, strict=True)
         texts = [said(name, value, change) for name, value, change in rows]

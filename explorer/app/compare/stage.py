@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from explorer.app.boxes.answers import count, named, together
 from explorer.app.curator.answers import BoxAnswers, chips, median_error
 from explorer.app.curator.data import CityData, same_extent
-from explorer.app.curator.maps import colours_of, counts_bar, errors_bar
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.price import of_truth
 from explorer.app.curator.screen import Job as ScreenJob
@@ -26,8 +25,8 @@ from explorer.app.kit.later import when_loaded
 from explorer.app.kit.map_parts import Box, MapSpec, Tag, nothing
 from explorer.app.kit.maps import Maps, holder
 from explorer.app.kit.numbers import percent
-from explorer.app.mappage.maps import colours_of, counts_bar, errors_bar
 from explorer.app.kit.prose import column
+from explorer.app.mappage.maps import colours_of, counts_bar, errors_bar
 from explorer.app.state import FOUR, CompareState
 from explorer.app.work.job import Job, give_up_late
 from explorer.app.work.timing import Movement

@@ -20,7 +20,7 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from explorer.commands import COMMANDS, command
-from explorer.commands.standard_input import standard_input
+from explorer.commands.files import standard_input
 from explorer.commands.terminal import note, one_line
 from explorer.errors import InputError
 from explorer.grid.gdal import skip_drivers

@@ -25,8 +25,7 @@ from explorer.scenario import (
 )
 from explorer.scenario.choices import LOWEST
 from explorer.scenario.kinds import PEOPLE
-from explorer.scenario.known import mechanism
-from explorer.scenario.parts import AnyLooks
+from explorer.scenario.parts import Part, mechanism
 
 KEYS = list(all_mechanisms())
 
@@ -68,10 +67,12 @@ def _lines(longest: int) -> st.SearchStrategy[str]:
 
 
 @st.composite
-def parts(draw: Any, part: type[AnyLooks] | type[Sweep]) -> dict[str, Any]:
+def parts(draw: Any, part: type[Part]) -> dict[str, Any]:
     """Looks, or a sweep, with any of its fields."""
     return {
-        name: draw(st.sampled_from(values)) for name, values in part.choices.items() if draw(_BOOL)
+        name: draw(st.sampled_from(list(declared.objects)))
+        for name, declared in part.declared.items()
+        if isinstance(declared, param.Selector) and draw(_BOOL)
     }
 
 
@@ -79,7 +80,7 @@ _BOOL = st.booleans()
 _NAMES = st.text(st.characters(codec="utf-8"), min_size=1, max_size=20)
 
 
-def _common(draw: Any, edges: st.SearchStrategy[Any], kind: type[AnyLooks]) -> dict[str, Any]:
+def _common(draw: Any, edges: st.SearchStrategy[Any], kind: type[Part]) -> dict[str, Any]:
     """What scenarios of every page have."""
     return {
         "city": draw(_lines(20).filter(str.strip)),
@@ -156,7 +157,7 @@ def people_scenarios(draw: Any) -> Scenario:
     return Scenario(
         page="federated",
         side=draw(st.sampled_from(GRID_SIDES)),
-        contribution_bound=draw(st.sampled_from(PEOPLE.bounds)),
+        contribution_bound=draw(st.sampled_from(PEOPLE.options("bound"))),
         mechanisms=(draw(choices(list(PEOPLE.known()), PEOPLE.unsaid)),),
         epsilon=draw(st.floats(1e-6, 10)),
         **common,
@@ -187,7 +188,11 @@ def runnable(rng: np.random.Generator, page: str, *keys: str) -> Scenario:
             {"name": name, "edges": row.tolist()}
             for name, row in zip(("Q1", 'The "old" town', "back\\slash"), edges, strict=True)
         ),
-        look={name: str(rng.choice(values)) for name, values in Looks.choices.items()},
+        look={
+            name: str(rng.choice(list(declared.objects)))
+            for name, declared in Looks.declared.items()
+            if isinstance(declared, param.Selector)
+        },
     )
 
 

@@ -3,33 +3,36 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from explorer.commands import country_answers, trip_answers
-from explorer.commands.answered import FORMATS, Answered, asked_form
-from explorer.commands.questions import (
-    add_questions,
-    asked_of_one_map,
-    lines_of_boxes,
-    refuse_name_column,
-    rows,
-)
-from explorer.commands.terminal import note, table
+from explorer.commands import questions
+from explorer.commands.files import add_output, output_path
+from explorer.commands.formats import as_text
+from explorer.commands.terminal import note
 from explorer.errors import InputError
+from explorer.grid.whole_file import write_whole
 
 if TYPE_CHECKING:
     import numpy as np
-    from geopandas import GeoSeries
 
-    from explorer.grid.grid import Grid
-    from explorer.grid.places import TripDomain
+    from explorer.commands.questions import Asked
     from explorer.releases.answers import Answers
-    from explorer.releases.country import CountryRelease
-    from explorer.releases.release import Release
 
 HELP = "answer rectangles from a release file"
+
+#: Forms by the endings of files. Those of `_BINARY` are never printed.
+ENDINGS = {
+    ".csv": "csv",
+    ".json": "json",
+    ".geojson": "geojson",
+    ".txt": "table",
+    ".parquet": "parquet",
+    ".gpkg": "gpkg",
+}
+FORMATS = ("table", "csv", "json", "geojson")
+_BINARY = ("parquet", "gpkg")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,165 +52,129 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "map", metavar="MAP", help="a file that `release`, `trips` or `country` wrote"
     )
-    add_questions(parser)
+    questions.add_questions(parser)
     parser.add_argument("--format", choices=FORMATS, help="default table")
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        help="write here: .csv, .json (a list of records), .geojson, .txt, .parquet or .gpkg",
+    add_output(
+        parser,
+        "write here: .csv, .json (a list of records), .geojson, .txt, .parquet or .gpkg",
     )
-    parser.add_argument("--overwrite", action="store_true", help="replace FILE if it exists")
-    trip_answers.add_arguments(parser)
-    country_answers.add_arguments(parser)
+    questions.add_trip_questions(parser)
+    questions.add_area_questions(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Read, answer, print or write."""
-    from explorer.grid.places import TripDomain
     from explorer.releases.country_file import is_country
     from explorer.releases.release import Release
 
-    form, path = asked_form(arguments)
+    form, path = _asked_form(arguments)
+    release: Any
     if is_country(arguments.map):
         from explorer.releases.country import CountryRelease
 
-        country = CountryRelease.load(arguments.map)
-        _tell(country.summary(), _of_country(arguments, country), form, path)
-        return
-    if arguments.area:
-        raise InputError("--area is for releases of areas; ask this one with --rectangle.")
-    release = Release.load(arguments.map)
-    if isinstance(release.domain, TripDomain):
-        if arguments.polygons is not None:
-            raise InputError("Polygons are questions to one map; ask trips with boxes of places.")
-        refuse_name_column(arguments)
-        if form == "geojson":
-            raise InputError("Answers of trips are about several places; write them as CSV.")
-        answered = _of_trips(arguments, release, release.domain)
+        release = CountryRelease.load(arguments.map)
+        asked = questions.asked_of_areas(arguments, release)
+        answers, leaves = release.answer(asked.where), None
     else:
-        answered = _of_map(arguments, release)
-    _tell(release.summary(), answered, form, path)
-
-
-def _tell(summary: str, answered: Answered, form: str, path: Path | None) -> None:
-    """Print or write what was found, and say what it is about."""
+        if arguments.area:
+            raise InputError("--area is for releases of areas; ask this one with --rectangle.")
+        release = Release.load(arguments.map)
+        asked = _asked(arguments, release, form)
+        answers, leaves = release.answer(asked.where), release.touched(asked.where)
+    figures = _figures(answers, leaves)
     if path is None:
-        print(answered.written(form), end="")
+        print(_text(asked, figures, form), end="")
     else:
-        answered.write(path, form)
-        number = len(answered.names)
+        _write(asked, figures, path, form)
+        number = len(asked.names)
         text = "1 answer was" if number == 1 else f"{number:,} answers were"
         print(f"{text} written to {path}.")
-    note(summary)
+    note(release.summary())
     if form == "table":
         note(
             "low and high: 95 % interval of the noise; uneven spread inside leaves comes on top of "
             "it."
         )
-    if not answered.answers.sd_exact:
+    if not answers.sd_exact:
         note("The standard deviations are estimates: this mechanism's inference is not linear.")
 
 
-def _of_map(arguments: argparse.Namespace, release: Release) -> Answered:
-    if trip_answers.asked(arguments):
-        raise InputError(
-            "This release is a map of one place; ask it with --rectangle or --rectangles."
-        )
-    return _of_asked(arguments, release.grid, release.answer, release.touched)
+def _asked(arguments: argparse.Namespace, release: Any, form: str) -> Asked:
+    """What is asked of a release of trips or of one map."""
+    from explorer.grid.places import TripDomain
+
+    if not isinstance(release.domain, TripDomain):
+        if questions.asks_trips(arguments):
+            raise InputError(
+                "This release is a map of one place; ask it with --rectangle or --rectangles."
+            )
+        return questions.asked_of_one_map(arguments, release.grid)
+    if arguments.polygons is not None:
+        raise InputError("Polygons are questions to one map; ask trips with boxes of places.")
+    questions.refuse_name_column(arguments)
+    if form == "geojson":
+        raise InputError("Answers of trips are about several places; write them as CSV.")
+    return questions.asked_of_trips(arguments, release.domain)
 
 
-def _of_asked(
-    arguments: argparse.Namespace,
-    grid: Grid,
-    answer: Callable[[Any], Answers],
-    touched: Callable[[Any], np.ndarray] | None = None,
-) -> Answered:
-    """Answers to the rectangles or polygons that are asked on a grid."""
-    questions, names, boxes = asked_of_one_map(arguments, grid)
-    answers, leaves = answer(questions), None if touched is None else touched(questions)
-    if boxes:
-        return _of_boxes(questions, names, grid, answers, leaves)
-    return _of_shapes(lambda: questions, names, answers, leaves)
-
-
-def _of_boxes(
-    boxes: np.ndarray,
-    names: list[str],
-    grid: Grid,
-    answers: Answers,
-    leaves: np.ndarray | None = None,
-) -> Answered:
-    from explorer.queries.files import write_rectangles
-    from explorer.queries.geojson import EDGES
-
-    columns = _figures(answers, leaves)
-    return Answered(
-        answers,
-        names,
-        columns,
-        table=lambda: lines_of_boxes(boxes, names, columns, grid.unit),
-        text=lambda form: write_rectangles(boxes, names, grid, form, columns),
-        shapes=lambda: _as_shapes(boxes, grid),
-        edges=dict(zip(EDGES, boxes.T, strict=True)),
-    )
-
-
-def _as_shapes(boxes: np.ndarray, grid: Grid) -> GeoSeries:
-    import geopandas
-    import shapely
-
-    return geopandas.GeoSeries(shapely.box(*boxes.T), crs=grid.crs)
-
-
-def _of_country(arguments: argparse.Namespace, release: CountryRelease) -> Answered:
-    if arguments.area or arguments.polygons is not None:
-        answers, names, shapes = country_answers.questions_of_areas(arguments, release)
-        return _of_shapes(shapes, names, answers)
-    if trip_answers.asked(arguments):
-        raise InputError("This release is of areas; ask it with --area, --polygons, --rectangle.")
-    return _of_asked(arguments, release.windows.grid, release.answer)
-
-
-def _of_shapes(
-    shapes: Callable[[], GeoSeries],
-    names: list[str],
-    answers: Answers,
-    leaves: np.ndarray | None = None,
-) -> Answered:
-    from explorer.queries.polygons import write_polygons
-
-    columns = _figures(answers, leaves)
-    return Answered(
-        answers,
-        names,
-        columns,
-        table=lambda: table(["name", *columns], rows(names, columns)),
-        text=lambda form: write_polygons(shapes(), names, form, columns),
-        shapes=shapes,
-    )
-
-
-def _of_trips(arguments: argparse.Namespace, release: Release, domain: TripDomain) -> Answered:
-    from explorer.queries.geojson import EDGES
-    from explorer.queries.trip_files import write_trip_boxes
-
-    boxes, names = trip_answers.questions(arguments, domain)
-    answers = release.answer(boxes)
-    columns = _figures(answers, release.touched(boxes))
-    trip_answers.note_outside(boxes, domain)
-    labels = [f"{place}_{edge}" for place in domain.names for edge in EDGES]
-    return Answered(
-        answers,
-        names,
-        columns,
-        table=lambda: trip_answers.lines(boxes, names, columns, domain),
-        text=lambda _: write_trip_boxes(boxes, names, domain, columns),
-        edges=dict(zip(labels, boxes.reshape(len(boxes), -1).T, strict=True)),
-    )
-
-
-def _figures(answers: Answers, leaves: np.ndarray | None = None) -> dict[str, np.ndarray]:
+def _figures(answers: Answers, leaves: np.ndarray | None) -> dict[str, np.ndarray]:
     low, high = answers.interval()
     figures = {"value": answers.value, "noise_sd": answers.sd, "low": low, "high": high}
     return figures if leaves is None else {**figures, "leaves": leaves}
+
+
+def _text(asked: Asked, figures: Mapping[str, np.ndarray], form: str) -> str:
+    """The text of one of `FORMATS`."""
+    if form == "table":
+        return asked.table(figures) + "\n"
+    if form == "json":
+        return as_text({"name": list(asked.names), **asked.edges, **figures}, "json")
+    text = asked.text(form, figures)
+    return text if text.endswith("\n") else f"{text}\n"
+
+
+def _write(asked: Asked, figures: Mapping[str, np.ndarray], path: Path, form: str) -> None:
+    """Write the file in a form of `ENDINGS`."""
+    if form not in _BINARY:
+        # Before a file is begun: some forms are refused.
+        text = _text(asked, figures, form)
+        write_whole(path, lambda part: part.write_text(text, encoding="utf-8", newline=""))
+        return
+    import geopandas
+    import pandas as pd
+
+    frame = pd.DataFrame({"name": list(asked.names), **asked.edges, **figures})
+    if asked.shapes is not None:
+        frame = geopandas.GeoDataFrame(frame, geometry=asked.shapes())
+    elif form == "gpkg":
+        raise InputError("These answers have no single shape; name the file .parquet or .csv.")
+    if form == "gpkg":
+        write_whole(path, lambda part: frame.to_file(part, driver="GPKG", layer="answers"))
+    else:
+        write_whole(path, lambda part: frame.to_parquet(part, index=False))
+
+
+def _asked_form(arguments: argparse.Namespace) -> tuple[str, Path | None]:
+    """The form that was asked for, and the file to write; None where answers are printed.
+
+    Raises
+    ------
+    InputError
+        For an ending that is not known, or one that contradicts --format.
+    """
+    if arguments.output is None:
+        return arguments.format or "table", None
+    ending = Path(arguments.output).suffix.lower()
+    by_ending = ENDINGS.get(ending)
+    form = by_ending if arguments.format is None else arguments.format
+    if form is None:
+        raise InputError(
+            f"The format of {arguments.output} is not recognised by its ending; name it "
+            f"{', '.join(list(ENDINGS)[:-1])} or {list(ENDINGS)[-1]}, or give --format."
+        )
+    typed = (arguments.map, arguments.rectangles, arguments.polygons)
+    read = (*typed, *(file for _, file in arguments.place))
+    path = output_path(arguments.output, arguments.overwrite, read)
+    if by_ending in _BINARY and form != by_ending:
+        raise InputError(f"{ending} is not written as {form}; leave --format out, or rename it.")
+    return form, path

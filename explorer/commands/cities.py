@@ -6,7 +6,6 @@ import argparse
 from typing import TYPE_CHECKING
 
 from explorer.commands import flags
-from explorer.commands.drawing import whole_or_none
 from explorer.commands.files import output_path
 from explorer.commands.formats import add_format, as_text
 from explorer.commands.terminal import note, paragraph, progress
@@ -68,7 +67,7 @@ def make_nation(arguments: argparse.Namespace) -> None:
     """Write the points or the boundaries of the made-up nation, or both."""
     from explorer.cities import nation
 
-    rows = whole_or_none(arguments.rows, "--rows", 1) or 1_000_000
+    rows = flags.whole(arguments.rows, "--rows") or 1_000_000
     if arguments.make_boundaries is not None:
         path = output_path(arguments.make_boundaries, overwrite=False)
         kinds = {".gpkg": "GPKG", ".geojson": "GeoJSON"}

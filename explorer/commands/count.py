@@ -6,33 +6,10 @@ import argparse
 import time
 from typing import TYPE_CHECKING
 
-from explorer.commands import flags
-from explorer.commands.drawing import (
-    add_extent,
-    check_unit,
-    declared_grid,
-    whole_or_none,
-    without_counts,
-)
-from explorer.commands.files import output_path
+from explorer.commands import drawing, flags, questions, reading
+from explorer.commands.files import add_output, output_path
 from explorer.commands.formats import add_format, as_text
-from explorer.commands.questions import (
-    add_questions,
-    any_question,
-    asked_of_one_map,
-    lines_of_boxes,
-    rows,
-)
-from explorer.commands.reading import (
-    add_columns,
-    add_parts,
-    add_points,
-    count_points,
-    in_parts,
-    require_points,
-    workers,
-)
-from explorer.commands.terminal import note, table
+from explorer.commands.terminal import note
 from explorer.errors import InputError
 
 if TYPE_CHECKING:
@@ -55,22 +32,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "rectangles or polygons, their true counts are printed, of points or of counts that were "
         "kept: exact numbers, the curator's own."
     )
-    add_points(parser)
-    parser.add_argument("-o", "--output", metavar="NAME", help="counts to write")
-    parser.add_argument("--overwrite", action="store_true", help="replace them if they exist")
+    reading.add_points(parser)
+    add_output(parser, "counts to write", "replace them if they exist", metavar="NAME")
     parser.add_argument(
         "--population",
         metavar="NAME",
         help="whose records they are: all releases of one name share a cap (default the name of "
         "the file)",
     )
-    add_parts(parser)
-    add_extent(parser).add_argument(
-        "--shape", help="cells along each side, or rows x columns (default 1024)"
-    )
-    add_columns(parser)
+    reading.add_parts(parser)
+    drawing.add_extent(parser)
+    reading.add_columns(parser)
     group = parser.add_argument_group("true counts of boxes and polygons")
-    add_questions(group)
+    questions.add_questions(group)
     add_format(group)
 
 
@@ -79,14 +53,14 @@ def run(arguments: argparse.Namespace) -> None:
     from explorer.points.counts_file import counts_path, is_counts, load_counts, save_counts
 
     sources: list[str] = arguments.points
-    asks = any_question(arguments)
+    asks = questions.any_question(arguments)
     if arguments.output is None and not asks:
         raise InputError(
             "Say where the counts go with -o NAME, or what to ask them with --rectangles FILE."
         )
-    bound = whole_or_none(arguments.contribution_bound, "--contribution-bound", 1)
-    check_unit(arguments, bound)
-    require_points(sources)
+    bound = drawing.bound_of(arguments)
+    drawing.check_unit(arguments, bound)
+    reading.require_points(sources)
     if any(is_counts(source) for source in sources):
         if not asks or arguments.output is not None or len(sources) > 1:
             raise InputError(
@@ -95,26 +69,23 @@ def run(arguments: argparse.Namespace) -> None:
             )
         _print_truth(arguments, load_counts(sources[0]))
         return
-    where = workers(arguments)
-    grid = declared_grid(
-        arguments, 1024 if arguments.shape is None else flags.shape(arguments.shape)
-    )
+    where = reading.workers(arguments)
+    grid = drawing.declared_grid(arguments, flags.shape(arguments.shape, 1024))
     read = (*sources, arguments.boundary)
     path = None
     if arguments.output is not None:
         path = output_path(str(counts_path(arguments.output)), arguments.overwrite, read)
     how: dict[str, object] = {}
-    if in_parts(sources) and path is None:
+    if reading.in_parts(sources):
         how = {"workers": where, "gaps": arguments.gaps}
-    elif in_parts(sources) and path is not None:
-        checkpoint = path.with_name(path.name.replace(".exact.parquet", ".exact.checkpoint"))
-        how = {"workers": where, "checkpoint": checkpoint, "gaps": arguments.gaps}
-        if checkpoint.exists():
-            note(f"Going on from {checkpoint.name}.")
-    started = time.perf_counter()
-    matrix, notes = count_points(sources, arguments, grid, bound, draws=path is not None, **how)
-    for sentence in notes:
-        note(without_counts(sentence))
+        if path is not None:
+            checkpoint = path.with_name(path.name.replace(".exact.parquet", ".exact.checkpoint"))
+            how["checkpoint"] = checkpoint
+            if checkpoint.exists():
+                note(f"Going on from {checkpoint.name}.")
+    started, draws = time.perf_counter(), path is not None
+    matrix, notes = reading.count_points(sources, arguments, grid, bound, draws=draws, **how)
+    drawing.note_reading(notes)
     if path is not None:
         save_counts(matrix, path, arguments.population)
         print(f"Saved as {path} after {time.perf_counter() - started:.1f} s.")
@@ -126,15 +97,11 @@ def run(arguments: argparse.Namespace) -> None:
 def _print_truth(arguments: argparse.Namespace, matrix: FrequencyMatrix) -> None:
     """The true count of every box or polygon that is asked."""
     from explorer.points.truth import exact
-    from explorer.queries.geojson import EDGES
 
-    questions, names, boxes = asked_of_one_map(arguments, matrix.grid)
-    columns = {"EXACT": exact(matrix, questions)}
-    if arguments.format != "table":
-        edges = dict(zip(EDGES, questions.T, strict=True)) if boxes else {}
-        print(as_text({"name": names, **edges, **columns}, arguments.format), end="")
-    elif boxes:
-        print(lines_of_boxes(questions, names, columns, matrix.grid.unit))
+    asked = questions.asked_of_one_map(arguments, matrix.grid)
+    columns = {"EXACT": exact(matrix, asked.where)}
+    if arguments.format == "table":
+        print(asked.table(columns))
     else:
-        print(table(["name", *columns], rows(names, columns)))
+        print(as_text({"name": asked.names, **asked.edges, **columns}, arguments.format), end="")
     note("These counts are exact: the curator's own, not to be published.")

@@ -3,32 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import time
-from pathlib import Path
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from explorer.commands import flags
-from explorer.commands.drawing import (
-    add_budget,
-    check_unit,
-    draw_and_save,
-    in_own_crs,
-    payment,
-    say_unit,
-    whole_or_none,
-    without_counts,
-)
-from explorer.commands.files import output_path, require_file
-from explorer.commands.reading import (
-    add_columns,
-    add_parts,
-    add_points,
-    as_flags,
-    look_at_points,
-    require_points,
-    workers,
-)
-from explorer.commands.terminal import note, progress, table
+from explorer.commands import drawing, flags, reading
+from explorer.commands.files import add_output, require_file
+from explorer.commands.terminal import progress, table
 from explorer.errors import InputError
 
 if TYPE_CHECKING:
@@ -59,11 +39,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "first area of the file that covers it, and nowhere if there is none. Each release costs "
         "epsilon, which is booked in a ledger before it is drawn. No exact count is printed."
     )
-    add_points(parser)
-    parser.add_argument(
-        "-o", "--output", metavar="FILE", help="GeoPackage (.gpkg, a layer per level) or .parquet"
-    )
-    parser.add_argument("--overwrite", action="store_true", help="replace FILE if it exists")
+    reading.add_points(parser)
+    add_output(parser, "GeoPackage (.gpkg, a layer per level) or .parquet")
     group = parser.add_argument_group("public areas")
     group.add_argument("--areas", required=True, metavar="FILE", help="polygons with their names")
     group.add_argument(
@@ -83,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--cell", metavar="LENGTH", default=_CELL, help=f"side of the cells (default {_CELL})"
     )
     group = parser.add_argument_group("privacy")
-    add_budget(group, "privacy budget of the whole release", "--preview", "--seed")
+    drawing.add_budget(group, "privacy budget of the whole release", "--preview", "--seed")
     for name in _SETTINGS:
         text = flags.described(Country.param[name]).replace("%", "%%")
         group.add_argument(flags.flag(name), metavar="VALUE", help=text)
@@ -95,8 +72,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                 default=[],
                 help="a setting of the mechanism inside, such as T=5; may be given several times",
             )
-    add_columns(parser)
-    add_parts(parser.add_argument_group("points in parts"))
+    reading.add_columns(parser)
+    reading.add_parts(parser.add_argument_group("points in parts"))
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -111,25 +88,25 @@ def run(arguments: argparse.Namespace) -> None:
         if text is not None
     }
     country = Country(**settings, **_settings_inside(arguments, settings))
-    seed = whole_or_none(arguments.preview, "--preview", 0)
-    bound = whole_or_none(arguments.contribution_bound, "--contribution-bound", 1)
-    check_unit(arguments, bound)
+    bound = drawing.bound_of(arguments)
+    drawing.check_unit(arguments, bound)
     sources: list[str] = arguments.points
-    require_points(sources)
+    reading.require_points(sources)
     if any(is_counts(source) for source in sources):
         raise InputError(
             "Counts of `dp-explorer count` know their grid and no areas; give the points."
         )
-    where = workers(arguments)
-    path = _path(arguments)
+    where = reading.workers(arguments)
+    read = (*(source for source in sources if "://" not in source), arguments.areas)
+    kind = "of areas is a GeoPackage or GeoParquet"
+    path = drawing.release_path(arguments, arguments.output, read, _ENDINGS, "gb.gpkg", kind)
     areas, cell = _areas(arguments)
-    ledger = payment(arguments, seed)
-    started = time.perf_counter()
-    counts = _counted(arguments, areas, cell, bound, where)
-    for sentence in (*areas.notes, *counts.notes):
-        note(without_counts(sentence))
-    say_unit(arguments)
-    release: Any = draw_and_save(country, counts, seed, ledger, path, started)
+
+    def load() -> tuple[AreaCounts, Iterable[str]]:
+        counts = _counted(arguments, areas, cell, bound, where)
+        return counts, (*areas.notes, *counts.notes)
+
+    release: Any = drawing.draw_and_save(arguments, country, load, path)
     _say(release)
     if path is not None and path.suffix == ".gpkg":
         from explorer.releases.country_file import layers
@@ -152,22 +129,6 @@ def _settings_inside(
     return {"inside_settings": flags.pairs(arguments.inside_set, mechanism(inside), _SET)}
 
 
-def _path(arguments: argparse.Namespace) -> Path | None:
-    """Where the release goes, checked before anything is read; None for a preview to look at."""
-    text: str | None = arguments.output
-    if text is None:
-        if arguments.preview is not None:
-            return None
-        raise InputError("A release is drawn once and kept; say where with -o gb.gpkg.")
-    if Path(text).suffix not in _ENDINGS:
-        raise InputError(
-            f"A release of areas is a GeoPackage or GeoParquet; name it {Path(text).stem}.gpkg or "
-            f"{Path(text).stem}.parquet."
-        )
-    read = [point for point in arguments.points if "://" not in point]
-    return output_path(text, arguments.overwrite, (*read, arguments.areas))
-
-
 def _areas(arguments: argparse.Namespace) -> tuple[Areas, float]:
     """The public areas, and the side of the cells in metres."""
     from explorer.grid.areas.areas import Areas
@@ -185,7 +146,7 @@ def _areas(arguments: argparse.Namespace) -> tuple[Areas, float]:
     def read(stated_crs: Any) -> Areas:
         return Areas.read(arguments.areas, levels, nearest, stated_crs)
 
-    areas: Areas = in_own_crs(arguments, "areas", read)
+    areas: Areas = drawing.in_own_crs(arguments, "areas", read)
     areas.lattice(cell)  # refuses cells before anything is read
     return areas, cell
 
@@ -198,13 +159,11 @@ def _counted(
     where: str | None,
 ) -> AreaCounts:
     """Exact counts, with sentences about the reading that have exact numbers in them."""
-    from explorer.commands.drawing import as_typed
     from explorer.points.partitions import PointFiles
 
-    points = look_at_points(
-        arguments.points, arguments, arguments.gaps, draws=arguments.preview is None
-    )
-    with as_typed(as_flags), progress("Counting the points") as tell:
+    draws = arguments.preview is None
+    points = reading.look_at_points(arguments.points, arguments, arguments.gaps, draws=draws)
+    with drawing.as_typed(reading.as_flags), progress("Counting the points") as tell:
         if isinstance(points, PointFiles):
             return points.count_areas(areas, cell, bound, tell, workers=where)
         return areas.count(points, cell, bound, tell, per="record" if bound is None else "user")

@@ -57,8 +57,8 @@ def add_budget(group: argparse._ArgumentGroup, epsilon: str, *preview: str) -> N
     )
 
 
-def add_extent(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
-    """Declare the ways to say what area is public, as a group."""
+def add_extent(parser: argparse.ArgumentParser, shape: bool = True) -> argparse._ArgumentGroup:
+    """Declare the ways to say what area is public, and the ``shape`` of its grid, as a group."""
     group = parser.add_argument_group("public extent (one of the first three)")
     group.add_argument(
         "--around", nargs=2, type=float, metavar=("LON", "LAT"), help="centre in degrees"
@@ -79,7 +79,14 @@ def add_extent(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
         metavar="CRS",
         help="of --boundary where the file has none or a wrong one (default --crs)",
     )
+    if shape:
+        add_shape(group)
     return group
+
+
+def add_shape(parser: argparse._ActionsContainer) -> None:
+    """Declare the shape of a grid."""
+    parser.add_argument("--shape", help="cells along each side, or rows x columns (default 1024)")
 
 
 def declared_grid(arguments: argparse.Namespace, shape: Any) -> Grid:
@@ -105,7 +112,7 @@ def declared_grid(arguments: argparse.Namespace, shape: Any) -> Grid:
     for name, whose in needed.items():
         if getattr(arguments, name) is not None and typed[0] not in whose:
             raise InputError(f"{flags.flag(name)} does not go with --{typed[0]}; leave it out.")
-    crs = None if arguments.crs_grid is None else flags.crs(arguments.crs_grid)
+    crs = flags.crs(arguments.crs_grid)
     if typed[0] == "boundary":
 
         def read(stated_crs: Any) -> Grid:
@@ -134,10 +141,10 @@ def in_own_crs(
     from explorer.grid.stated_crs import UnknownCRS
 
     typed, points = f"--crs-{what}", getattr(arguments, "crs", None)
-    stated_crs = getattr(arguments, f"crs_{what}")
+    stated_crs = flags.crs(getattr(arguments, f"crs_{what}"))
     with as_typed(lambda sentence: flags.with_crs_flag(sentence, option, typed)):
         try:
-            return read(None if stated_crs is None else flags.crs(stated_crs))
+            return read(stated_crs)
         except UnknownCRS:
             if stated_crs is not None or points is None:
                 raise
@@ -147,7 +154,12 @@ def in_own_crs(
 
 
 def release_path(
-    text: str | None, preview: str | None, overwrite: bool, reads: Iterable[str | None]
+    arguments: argparse.Namespace,
+    text: str | None,
+    reads: Iterable[str | None],
+    endings: tuple[str, ...] = (".parquet", ".geoparquet"),
+    example: str = "map.parquet",
+    kind: str = "is saved as GeoParquet",
 ) -> Path | None:
     """Where a release goes, checked before anything is read; None for a preview to look at.
 
@@ -157,26 +169,41 @@ def release_path(
         Without a name for a release, for one of another ending, or see `output_path`.
     """
     if text is None:
-        if preview is not None:
+        if arguments.preview is not None:
             return None
-        raise InputError("A release is drawn once and kept; say where with -o map.parquet.")
-    if Path(text).suffix.lower() not in (".parquet", ".geoparquet"):
-        raise InputError(f"A release is saved as GeoParquet; name it {Path(text).stem}.parquet.")
-    return output_path(text, overwrite, reads)
+        raise InputError(f"A release is drawn once and kept; say where with -o {example}.")
+    if Path(text).suffix.lower() not in endings:
+        stem = Path(text).stem
+        named = " or ".join(f"{stem}{ending}" for ending in endings if ending != ".geoparquet")
+        raise InputError(f"A release {kind}; name it {named}.")
+    return output_path(text, arguments.overwrite, reads)
 
 
-def payment(arguments: argparse.Namespace, seed: int | None) -> Payment | None:
-    """Where a release is booked: as the population that was named, or else as the counts say."""
-    from explorer.commands.paying import Payment
+def seed_of(arguments: argparse.Namespace) -> int | None:
+    """The seed of a preview, None for a release."""
+    return flags.whole(arguments.preview, "--preview", 0)
 
-    if arguments.no_ledger or seed is not None:
-        return None
-    return Payment(arguments.population)
+
+def bound_of(arguments: argparse.Namespace) -> int | None:
+    """The contribution bound that was typed."""
+    return flags.whole(arguments.contribution_bound, "--contribution-bound")
+
+
+def note_idle(names: Iterable[str]) -> None:
+    """Say which flags do nothing in this setting."""
+    for name in names:
+        note(f"{name} has no effect with these settings.")
+
+
+def note_reading(notes: Iterable[str]) -> None:
+    """Say what reading has found, without exact counts."""
+    for sentence in notes:
+        note(without_counts(sentence))
 
 
 def say_unit(arguments: argparse.Namespace) -> None:
     """What is protected where rows have a weight and no user column is named."""
-    if arguments.weight is not None and arguments.user is None:
+    if getattr(arguments, "weight", None) is not None and arguments.user is None:
         note(
             "A row counts as many records as its weight says, and one record is what is protected: "
             "a row of weight 50 has 50 times epsilon. Give --user to protect whole persons."
@@ -184,24 +211,39 @@ def say_unit(arguments: argparse.Namespace) -> None:
 
 
 def draw_and_save(
+    arguments: argparse.Namespace,
     mechanism: Mechanism,
-    matrix: Counts,
-    seed: int | None,
-    ledger: Payment | None,
+    load: Callable[[], tuple[Any, Iterable[str]]],
     path: Path | None,
-    started: float,
+    idle: Iterable[str] = (),
+    advice: Callable[[str], str] = str,
     **besides: Any,
 ) -> Release:
-    """Book, draw, save and say what it was; once booked, the first interrupt waits for the file.
+    """Read, count, book, draw, save and say what it was; once booked, an interrupt waits for that.
 
-    `besides` are further arguments of this mechanism's `release`.
+    Parameters
+    ----------
+    load : reads and counts; the counts, and sentences about the reading with exact numbers in them
+    path : where it goes; None for a preview to look at
+    idle : flags that do nothing in this setting
+    advice : puts what the draw refuses as this command would
+    besides : further arguments of this mechanism's `release`
     """
-    from explorer.commands.paying import saved_first
+    from explorer.commands.paying import Payment, saved_first
     from explorer.privacy.once import population_in
 
+    seed = seed_of(arguments)
+    # Booked as the population that was named, or else as the counts say.
+    free = arguments.no_ledger or seed is not None
+    ledger = None if free else Payment(arguments.population)
+    note_idle(idle)
+    started = time.perf_counter()
+    matrix, notes = load()
+    note_reading(notes)
+    say_unit(arguments)
     # Before the draw: a ledger that is lost after it must not lose the release.
     population = "" if ledger is None else population_in(ledger, matrix)
-    with saved_first(ledger):
+    with as_typed(advice), saved_first(ledger):
         release = _draw(mechanism, matrix, seed, ledger, **besides)
         if path is not None:
             _save(release, path, population, ledger)
@@ -348,12 +390,3 @@ def check_unread_users(arguments: argparse.Namespace, notes: Iterable[str]) -> N
             f"{shlex.quote(columns[0])} --contribution-bound 10 to protect users, or --per record "
             "to protect single records."
         )
-
-
-def whole_or_none(text: str | None, name: str, least: int) -> int | None:
-    """A whole number as typed; None stays None."""
-    if text is None:
-        return None
-    if not re.fullmatch(r"[0-9]{1,18}", text) or int(text) < least:
-        raise InputError(f"{name} is {text!r}; give a whole number of {least} or more.")
-    return int(text)

@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from explorer.commands import evaluate_boxes, flags
-from explorer.commands.drawing import (
-    EXTENT,
-    add_extent,
-    check_unit,
-    declared_grid,
-    whole_or_none,
-    without_counts,
-)
-from explorer.commands.files import output_path
+from explorer.commands import drawing, flags, questions, reading
+from explorer.commands.files import add_output, output_path
 from explorer.commands.formats import add_format, as_text
-from explorer.commands.questions import add_questions, any_question
-from explorer.commands.reading import COLUMNS, add_columns, count_points, require_points
 from explorer.commands.terminal import note, paragraph, progress, table
 from explorer.errors import InputError
 
@@ -80,50 +72,47 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--shape", help="cells along each side, or rows x columns")
     parser.add_argument("--jobs", metavar="N", help="processes (default one for each processor)")
-    parser.add_argument(
-        "-o", "--output", metavar="FILE", help="write the table here: .parquet, .csv"
-    )
-    parser.add_argument("--overwrite", action="store_true", help="begin anew if FILE exists")
+    add_output(parser, "write the table here: .parquet, .csv", "begin anew if FILE exists")
     parser.add_argument(
         "--resume", action="store_true", help="take finished runs from FILE, do and add the others"
     )
-    add_extent(parser)
-    add_columns(parser)
+    drawing.add_extent(parser, shape=False)
+    reading.add_columns(parser)
     add_format(parser)
     group = parser.add_argument_group("questions of one's own, in place of a workload")
-    add_questions(group)
+    questions.add_questions(group)
     group.add_argument("--per-box", action="store_true", help="a row for every single answer")
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Plan, carry out, rank, write."""
-    from explorer.evaluate import metrics, plan, ranking, runs, tidy, verdict, workloads
+    from explorer.evaluate import metrics, plan, runs, tidy, verdict, workloads
     from explorer.mechanisms import all_mechanisms, mechanism
 
     names = arguments.mechanisms.split(",")
     chosen = list(all_mechanisms()) if names == ["all"] else [name.strip() for name in names]
     kinds = [mechanism(name) for name in chosen]
     epsilons = [flags.value_of(kinds[0].param["epsilon"], text) for text in arguments.epsilon]
-    if any_question(arguments):
-        evaluate_boxes.run(arguments, kinds, epsilons, whole(arguments.seeds, "--seeds"), counted)
+    seeds: Any = flags.number(arguments.seeds, "--seeds")
+    if questions.any_question(arguments):
+        _run_on_boxes(arguments, kinds, epsilons, seeds)
         return
     if arguments.per_box:
         raise InputError("--per-box needs boxes; give --rectangles FILE or --polygons FILE.")
     arguments.metric = arguments.metric or ["mre20", "mreRho", "mae"]
     for name in arguments.metric:
         metrics.check(name)
-    tasks = plan(chosen, epsilons, whole(arguments.seeds, "--seeds"), _sweep(arguments, kinds))
-    jobs = None if arguments.jobs is None else whole(arguments.jobs, "--jobs")
+    tasks = plan(chosen, epsilons, seeds, _sweep(arguments, kinds))
+    jobs = flags.number(arguments.jobs, "--jobs")
     path = _output(arguments)
     matrix, title = counted(arguments)
-    questions = workloads(arguments.workload or ["random"], matrix.shape)
+    asked = workloads(arguments.workload or ["random"], matrix.shape)
     store, before = _store(arguments, path)
     done = []
     try:
         with progress(f"{len(tasks):,} runs on {title}") as tell:
-            for finished in runs(
-                matrix, tasks, questions, city=title, jobs=jobs, store=store, progress=tell
-            ):
+            how: dict[str, Any] = {"jobs": jobs, "store": store, "progress": tell}
+            for finished in runs(matrix, tasks, asked, city=title, **how):
                 done.append(finished)
     except KeyboardInterrupt:
         if store is not None:
@@ -132,10 +121,7 @@ def run(arguments: argparse.Namespace) -> None:
     results = tidy(done, tasks)
     if arguments.format == "table":
         for metric in arguments.metric:
-            if metric == "bias":
-                _print_biases(results)
-            else:
-                _print_ranking(ranking(results, metric), metric)
+            print((_biases(results) if metric == "bias" else _ranking(results, metric)) + "\n")
         ranked = tuple(metric for metric in arguments.metric if metric != "bias")
         if len(ranked) > 1:
             print(paragraph(verdict(results, ranked)))
@@ -160,16 +146,15 @@ def counted(arguments: argparse.Namespace) -> tuple[FrequencyMatrix, str]:
     from explorer.points.counts_file import is_counts, load_counts
 
     text: str = arguments.map
-    if any(getattr(arguments, name) is not None for name in EXTENT) and not is_counts(text):
-        bound = whole_or_none(arguments.contribution_bound, "--contribution-bound", 1)
-        check_unit(arguments, bound)
-        require_points([text])
-        shape = 1024 if arguments.shape is None else flags.shape(arguments.shape)
-        matrix, notes = count_points([text], arguments, declared_grid(arguments, shape), bound)
-        for sentence in notes:
-            note(without_counts(sentence))
+    if any(getattr(arguments, name) is not None for name in drawing.EXTENT) and not is_counts(text):
+        bound = drawing.bound_of(arguments)
+        drawing.check_unit(arguments, bound)
+        reading.require_points([text])
+        grid = drawing.declared_grid(arguments, flags.shape(arguments.shape, 1024))
+        matrix, notes = reading.count_points([text], arguments, grid, bound)
+        drawing.note_reading(notes)
         return matrix, Path(text).stem
-    named = (*EXTENT, "contribution_bound", "per", *COLUMNS)
+    named = (*drawing.EXTENT, "contribution_bound", "per", *reading.COLUMNS)
     flags.refuse(arguments, named, "what is counted already")
     if is_counts(text):
         flags.refuse(arguments, ("shape",), "counts, which know their cells")
@@ -207,17 +192,10 @@ def load(text: str, shape: str | None) -> tuple[FrequencyMatrix, str]:
             f"There is no city or file {text!r}; choose one of {', '.join(catalogue)}, or a .npy "
             "file."
         )
-    grid_shape = None if shape is None else flags.shape(shape)
+    grid_shape = flags.shape(shape)
     city.grid(grid_shape)  # refuses a shape before anything is read
     with progress(f"Reading {city.title}") as tell:
         return city.load(grid_shape, progress=tell)[1], city.key
-
-
-def whole(text: str, name: str) -> int:
-    """A whole number of 1 or more, as typed."""
-    if not (text.isascii() and text.isdigit() and 0 < int(text) <= 10**6):
-        raise InputError(f"{name} is {text!r}; give a whole number of 1 or more.")
-    return int(text)
 
 
 def _sweep(arguments: argparse.Namespace, kinds: list[Any]) -> dict[str, list[Any]]:
@@ -240,17 +218,23 @@ def _output(arguments: argparse.Namespace) -> Path | None:
         if arguments.resume:
             raise InputError("--resume needs the file to go on with; give it with -o FILE.")
         return None
-    if Path(arguments.output).suffix not in (".parquet", ".csv"):
-        raise InputError(
-            f"{arguments.output} is no table; name it with the ending .parquet or .csv."
-        )
-    path = output_path(arguments.output, arguments.overwrite or arguments.resume)
+    path = _table_path(arguments, arguments.overwrite or arguments.resume)
     if _folder(path).exists() and not (arguments.overwrite or arguments.resume):
         raise InputError(
             f"{_folder(path)} holds the runs of an interrupted evaluation; go on with --resume, or "
             "begin anew with --overwrite."
         )
     return path
+
+
+def _table_path(
+    arguments: argparse.Namespace, overwrite: bool, reads: Iterable[str | None] = ()
+) -> Path:
+    if Path(arguments.output).suffix not in (".parquet", ".csv"):
+        raise InputError(
+            f"{arguments.output} is no table; name it with the ending .parquet or .csv."
+        )
+    return output_path(arguments.output, overwrite, reads)
 
 
 def _store(
@@ -288,10 +272,12 @@ def _write(path: Path, new: pd.DataFrame, before: pd.DataFrame | None) -> None:
     results.write(new, path)
 
 
-def _print_ranking(ranked: pd.DataFrame, metric: str) -> None:
-    """One table: who comes first, by epsilon and over all."""
+def _ranking(results: pd.DataFrame, metric: str) -> str:
+    """Who comes first, by epsilon and over all."""
+    from explorer.evaluate import ranking
     from explorer.evaluate.results import figure
 
+    ranked = ranking(results, metric)
     epsilons = [column for column in ranked.columns if isinstance(column, float)]
     header = [metric, *(f"epsilon {epsilon:g}" for epsilon in epsilons), "all", "+-", "times best"]
     rows = [
@@ -300,10 +286,10 @@ def _print_ranking(ranked: pd.DataFrame, metric: str) -> None:
         + [figure(row["score"], 4), figure(row["error"], 1), f"{row['times_best']:.2f}"]
         for name, row in ranked.iterrows()
     ]
-    print(table(header, rows) + "\n")
+    return table(header, rows)
 
 
-def _print_biases(results: pd.DataFrame) -> None:
+def _biases(results: pd.DataFrame) -> str:
     """Mean signed errors with their standard errors."""
     from explorer.evaluate import biases
     from explorer.evaluate.results import figure
@@ -311,13 +297,66 @@ def _print_biases(results: pd.DataFrame) -> None:
     header = ["bias", "workload", "epsilon", "mean", "+-", "in sd"]
     rows = [
         [
-            row.label,
-            row.workload,
-            f"{row.epsilon:g}",
-            f"{row.bias:,.1f}",
-            figure(row.error, 1),
-            f"{row.bias_in_sd:.2f}",
+            *(row.label, row.workload, f"{row.epsilon:g}", f"{row.bias:,.1f}"),
+            *(figure(row.error, 1), f"{row.bias_in_sd:.2f}"),
         ]
         for row in biases(results).itertuples()
     ]
-    print(table(header, rows, left=2) + "\n")
+    return table(header, rows, left=2)
+
+
+def _run_on_boxes(
+    arguments: argparse.Namespace, kinds: list[type[Any]], epsilons: list[float], repeat: int
+) -> None:
+    """Ask previews of all mechanisms one's own boxes, print their errors, or every row.
+
+    Raises
+    ------
+    InputError
+        For flags about workloads and their runs, which boxes of one's own replace.
+    """
+    from explorer.evaluate import compare, results
+
+    flags.refuse(arguments, ("workload", "metric", "jobs"), "boxes of one's own")
+    if arguments.sweep or arguments.resume:
+        raise InputError("--sweep and --resume do not go with boxes of one's own; leave them out.")
+    path = None
+    if arguments.output is not None:
+        read = (arguments.map, arguments.rectangles, arguments.polygons)
+        path = _table_path(arguments, arguments.overwrite, read)
+    matrix, title = counted(arguments)
+    asked = questions.asked_of_one_map(arguments, matrix.grid)
+    how: dict[str, Any] = {"repeat": repeat, "progress": sys.stderr.isatty()}
+    answers = compare(matrix, kinds, epsilons, asked.where, **how)
+    answers["box"] = list(asked.names) * (len(answers) // len(asked.names))
+    if arguments.format == "table":
+        print(_per_box(answers) if arguments.per_box else _errors(answers, title))
+    else:
+        print(as_text(dict(answers.items()), arguments.format), end="")
+    if path is not None:
+        results.write(answers, path)
+        (print if arguments.format == "table" else note)(f"{len(answers):,} answers are in {path}.")
+    note("Previews compared with exact counts: the curator's own, not to be published.")
+
+
+def _errors(results: pd.DataFrame, title: str) -> str:
+    """Mean absolute errors by mechanism and epsilon, the smallest first."""
+    sized = results.assign(size=results.error.abs())
+    means = sized.pivot_table(index="mechanism", columns="epsilon", values="size", aggfunc="mean")
+    means = means.loc[means.mean(axis=1).sort_values().index]
+    header = [f"mean |error| on {title}", *(f"epsilon {column:g}" for column in means.columns)]
+    return table(
+        header, [[str(name), *(f"{error:,.1f}" for error in row)] for name, row in means.iterrows()]
+    )
+
+
+def _per_box(results: pd.DataFrame) -> str:
+    keys = ("mechanism", "epsilon", "repeat", "box")
+    figures = [name for name in results.columns if name not in keys]
+    header = [*keys, *figures]
+    lines = [
+        [str(row["mechanism"]), f"{row['epsilon']:g}", str(row["repeat"]), str(row["box"])]
+        + [f"{row[name]:,.1f}" for name in figures]
+        for _, row in results.iterrows()
+    ]
+    return table(header, lines)

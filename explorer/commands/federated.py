@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from explorer.commands import flags
-from explorer.commands.drawing import (
-    add_budget,
-    as_typed,
-    draw_and_save,
-    payment,
-    release_path,
-    whole_or_none,
-    without_counts,
-)
-from explorer.commands.terminal import note, paragraph, progress, table
+from explorer.commands import drawing, flags
+from explorer.commands.files import add_output
+from explorer.commands.release import city_here, load_city
+from explorer.commands.terminal import paragraph, table
 from explorer.errors import InputError
 from explorer.grid.countable import UNITS
 
 if TYPE_CHECKING:
     from explorer.cities.city import City
-    from explorer.releases.distributed import DistributedRelease
 
 HELP = "draw a map from masked sums of people"
 
@@ -45,16 +35,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "number is published: then the place of each person is protected."
     )
     parser.add_argument("city", metavar="CITY", help="a city of the catalogue, see cities")
-    parser.add_argument("-o", "--output", metavar="FILE", help="GeoParquet file to write")
-    parser.add_argument("--overwrite", action="store_true", help="replace FILE if it exists")
+    add_output(parser, "GeoParquet file to write")
     parser.add_argument(
         "--prior",
         metavar="RELEASE",
         help="a file of an earlier release: everybody is asked once about the cells it ended with",
     )
-    parser.add_argument("--shape", help="cells along each side, or rows x columns (default 1024)")
+    drawing.add_shape(parser)
     group = parser.add_argument_group("privacy")
-    add_budget(group, "what a person spends at most", "--preview", "--seed")
+    drawing.add_budget(group, "what a person spends at most", "--preview", "--seed")
     group.add_argument(
         "--per",
         metavar="UNIT",
@@ -76,7 +65,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Check everything that can be checked, then read, count, book, ask and save."""
-    from explorer.cities.catalogue import find
     from explorer.federated.mechanism import Federated
     from explorer.federated.people import declared_number
     from explorer.releases.release import Release
@@ -89,40 +77,24 @@ def run(arguments: argparse.Namespace) -> None:
         if text is not None and not (name == "people" and everybody)
     }
     federated = Federated(**settings, **({"people": None} if everybody else {}))
-    seed = whole_or_none(arguments.preview, "--preview", 0)
+    seed = drawing.seed_of(arguments)
     if federated.mode == "summed" and seed is None:
         raise InputError("One draw for all shares makes previews: give --preview, or leave --mode.")
     if federated.algorithm == "sampling" and seed is None:
         raise InputError("A sample without noise is not private: give --preview.")
-    shape = None if arguments.shape is None else flags.shape(arguments.shape)
-    chosen = find(arguments.city)
-    if not chosen.present:
-        raise InputError(
-            f"{chosen.title} is not here yet; run: dp-explorer cities --download {chosen.key}"
-        )
-    chosen.grid(shape)  # refuses a shape before anything is read
+    shape = flags.shape(arguments.shape)
+    chosen = city_here(arguments.city, shape)
     bound = _bound(arguments, chosen, draws=seed is None)
-    path: Path | None = release_path(
-        arguments.output, arguments.preview, arguments.overwrite, [arguments.prior]
-    )
+    path = drawing.release_path(arguments, arguments.output, [arguments.prior])
     public = True if arguments.people_are_public else None
-    with as_typed(_advice):
+    with drawing.as_typed(_advice):
         declared_number(federated.declared, public, preview=seed is not None)
     prior = None if arguments.prior is None else Release.load(arguments.prior)
-    matters = federated.relevant()
-    for name, text in typed.items():
-        if text is not None and name not in {"epsilon", *matters}:
-            note(f"{flags.flag(name)} has no effect with these settings.")
-    ledger = payment(arguments, seed)
-    started = time.perf_counter()
-    with progress(f"Reading {chosen.title}") as tell:
-        matrix, notes = chosen.count(shape, bound, tell)
-    for sentence in notes:
-        note(without_counts(sentence))
-    with as_typed(_advice):
-        besides = {"prior": prior, "people_are_public": public}
-        release: Any = draw_and_save(federated, matrix, seed, ledger, path, started, **besides)
-    _say(release)
+    matters = {"epsilon", *federated.relevant()}
+    idle = [flags.flag(n) for n, text in typed.items() if text is not None and n not in matters]
+    besides = {"prior": prior, "people_are_public": public}
+    load = load_city(chosen, shape, bound)
+    _say(drawing.draw_and_save(arguments, federated, load, path, idle, _advice, **besides))
 
 
 def _bound(arguments: argparse.Namespace, city: City, *, draws: bool) -> int | None:
@@ -146,7 +118,7 @@ def _advice(sentence: str) -> str:
     return sentence.replace(DECLARING, "--people N").replace(CONSENTING, _CONSENT)
 
 
-def _say(release: DistributedRelease) -> None:
+def _say(release: Any) -> None:
     """Every round as the server saw it, and who must be trusted with what."""
     rows = [
         [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -117,11 +118,11 @@ def _typed_mechanism(typed: Sequence[str]) -> str:
     ('ag', 'ug')
     """
     named = ""
-    for before, character in zip(("", *typed), typed, strict=False):
+    for before, argument in itertools.pairwise(("", *typed)):
         if before == "--mechanism":
-            named = character
-        elif character.startswith("--mechanism="):
-            named = character.partition("=")[2]
+            named = argument
+        elif argument.startswith("--mechanism="):
+            named = argument.partition("=")[2]
     return named.lower()
 
 
@@ -179,11 +180,11 @@ def pairs(typed: Iterable[str], kind: type[Mechanism], what: str) -> dict[str, A
     {'T': 5, 'stop_count': 30.0}
     """
     pairs: dict[str, Any] = {}
-    for character in typed:
-        typed_name, equals, text = character.partition("=")
+    for argument in typed:
+        typed_name, equals, text = argument.partition("=")
         name = typed_name.strip().replace("-", "_")
         if not equals or not name:
-            raise InputError(f"{what} is {character!r}; give a name and a value such as T=5.")
+            raise InputError(f"{what} is {argument!r}; give a name and a value such as T=5.")
         if name not in kind.tunables():
             raise InputError(
                 f"{kind.title} has no setting {name!r}; {what} takes "
@@ -219,12 +220,14 @@ def value_of(declared: param.Parameter, text: str, what: str = "") -> Any:
     return int(number) if whole else number
 
 
-def shape(text: str) -> int | tuple[int, int]:
+def shape(text: str | None, default: int | None = None) -> Any:
     """A grid's shape as people type it: cells along each side, or rows x columns.
 
-    >>> shape("1024"), shape("512x1024")
-    (1024, (512, 1024))
+    >>> shape("1024"), shape("512x1024"), shape(None, 64)
+    (1024, (512, 1024), 64)
     """
+    if text is None:
+        return default
     parts = text.lower().replace("×", "x").split("x")
     if len(parts) > 2 or not all(re.fullmatch(r"\s*[0-9]{1,9}\s*", part) for part in parts):
         raise InputError(
@@ -234,9 +237,23 @@ def shape(text: str) -> int | tuple[int, int]:
     return sides[0] if len(sides) == 1 else (sides[0], sides[1])
 
 
-def crs(text: str) -> str | int:
-    """A CRS as people type it: 27700 is EPSG:27700."""
-    return int(text) if re.fullmatch(r"[0-9]{1,9}", text.strip()) else text
+def crs(text: str | None) -> str | int | None:
+    """A CRS as people type it: 27700 is EPSG:27700; None stays None."""
+    return int(text) if text is not None and re.fullmatch(r"[0-9]{1,9}", text.strip()) else text
+
+
+def whole(text: str | None, name: str, least: int = 1, most: int = 10**18 - 1) -> int | None:
+    """A whole number as typed; None stays None."""
+    if text is None:
+        return None
+    if not re.fullmatch(r"[0-9]{1,18}", text) or not least <= int(text) <= most:
+        raise InputError(f"{name} is {text!r}; give a whole number of {least} or more.")
+    return int(text)
+
+
+def number(text: str | None, name: str) -> int | None:
+    """How many of something are wanted, 1 to a million, as typed; None stays None."""
+    return whole(text, name, most=10**6)
 
 
 def with_crs_flag(sentence: str, option: str, typed: str) -> str:

@@ -84,7 +84,7 @@ def _about(path: str) -> dict[str, Any]:
 def _of_release(release: Any) -> dict[str, Any]:
     """What releases of all kinds say of themselves."""
     from explorer.releases.facts import of_any
-    from explorer.scenario.known import known_mechanisms
+    from explorer.scenario.parts import known_mechanisms
 
     facts = of_any(release)
     kinds = known_mechanisms()

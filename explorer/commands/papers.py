@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from explorer.commands.evaluate import whole
-from explorer.commands.files import output_path
+from explorer.commands import flags
+from explorer.commands.files import add_output, output_path
 from explorer.commands.terminal import paragraph, progress, table
 from explorer.errors import InputError
 
@@ -66,8 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="of the reference, such as sf:o,d:64; can be repeated (default that and san:o,d:64)",
     )
-    parser.add_argument("-o", "--output", metavar="FILE", help="write the report here, as JSON")
-    parser.add_argument("--overwrite", action="store_true", help="replace FILE if it exists")
+    add_output(parser, "write the report here, as JSON")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -85,7 +84,8 @@ def run(arguments: argparse.Namespace) -> None:
     path = None
     if arguments.output is not None:
         path = output_path(arguments.output, arguments.overwrite, [arguments.reference])
-    seeds, jobs = _whole(arguments, "seeds"), _whole(arguments, "jobs")
+    seeds = flags.number(arguments.seeds, "--seeds")
+    jobs = flags.number(arguments.jobs, "--jobs")
     if paper == "trips" and arguments.reference:
         _compare_trips(arguments, seeds, jobs, path)
         return
@@ -149,11 +149,6 @@ def _of_paper(
     from explorer.papers import CLAIMS, Bench
 
     return CLAIMS, Bench, None
-
-
-def _whole(arguments: argparse.Namespace, name: str) -> int | None:
-    text = getattr(arguments, name)
-    return None if text is None else whole(text, f"--{name}")
 
 
 def _compare_trips(

@@ -7,17 +7,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from explorer.commands import flags
-from explorer.commands.drawing import add_extent, say_unit, whole_or_none, without_counts
-from explorer.commands.reading import add_columns
+from explorer.commands import drawing, flags, reading
 from explorer.commands.release import population_of, source_of
 from explorer.commands.terminal import note, progress
 from explorer.errors import InputError
 
 if TYPE_CHECKING:
     from explorer.commands.paying import Payment
+    from explorer.privacy.ledger import Ledger
     from explorer.publish.about import About
     from explorer.publish.published import Booking, Boxes
+    from explorer.publish.signing import PublisherKey
 
 HELP = "draw a release and publish it as a folder for others"
 
@@ -84,10 +84,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--public-key", action="store_true", help="print the public key and do nothing else"
     )
-    add_extent(parser).add_argument(
-        "--shape", help="cells along each side, or rows x columns (default 1024)"
-    )
-    add_columns(parser)
+    drawing.add_extent(parser)
+    reading.add_columns(parser)
     flags.add_parameters(parser)
 
 
@@ -97,10 +95,10 @@ def run(arguments: argparse.Namespace) -> None:
     from explorer.mechanisms import mechanism
     from explorer.points.populations import population_name
     from explorer.publish.directory import require_free
-    from explorer.publish.signing import PublisherKey, fingerprint
+    from explorer.publish.signing import fingerprint
 
     if arguments.public_key:
-        key = PublisherKey(_key_path(arguments))
+        key = _key(arguments)
         print(key.public_pem(), end="")
         note(f"Fingerprint {fingerprint(key.public)}")
         return
@@ -109,27 +107,26 @@ def run(arguments: argparse.Namespace) -> None:
         return
     if arguments.epsilon is None:
         raise InputError("A release has a budget; give it with --epsilon 0.1.")
-    if arguments.output is None:
-        raise InputError("What is published needs a folder; name it with -o DIR.")
+    folder = _folder(arguments)
     instance, idle = flags.build(arguments, mechanism(arguments.mechanism))
-    bound = whole_or_none(arguments.contribution_bound, "--contribution-bound", 1)
-    shape = None if arguments.shape is None else flags.shape(arguments.shape)
-    load = source_of(arguments, shape, bound)
+    load = source_of(arguments)
     name = population_of(arguments) if arguments.population is None else arguments.population
-    folder = Path(arguments.output).expanduser()
     ledger = Payment(arguments.population)
     if folder.exists() and _finished_before(folder, ledger):
         return
     require_free(folder)
     about = _about(arguments, ledger, population_name(name))
-    signing = None if arguments.unsigned else PublisherKey(_key_path(arguments))
-    for worker in idle:
-        note(f"{worker} has no effect with these settings.")
+    signing = None if arguments.unsigned else _key(arguments)
+    drawing.note_idle(idle)
     matrix, notes = load()
-    for sentence in notes:
-        note(without_counts(sentence))
-    say_unit(arguments)
-    boxes = _boxes(arguments, matrix)
+    drawing.note_reading(notes)
+    drawing.say_unit(arguments)
+    boxes = None
+    if arguments.boxes is not None:
+        from explorer.publish.published import Boxes
+        from explorer.queries.range_files import read_ranges
+
+        boxes = Boxes.of_file(read_ranges(arguments.boxes, matrix.grid))
     _publish(arguments, instance, matrix, ledger, folder, about, signing, boxes)
 
 
@@ -145,11 +142,8 @@ def _publish(
 ) -> None:
     """Once booked, the first interrupt waits for the folder."""
     from explorer.commands.paying import saved_first
-    from explorer.privacy.drawn import DrawnReleases
     from explorer.privacy.receipts import receipts
     from explorer.publish.directory import write_directory
-    from explorer.publish.manifest import size_and_sum
-    from explorer.publish.names import RELEASE
     from explorer.publish.published import Booking, Method, Published
     from explorer.publish.signing import fingerprint
 
@@ -163,9 +157,7 @@ def _publish(
         (receipt,) = receipts(ledger, [str(ledger.token)])
         published = Published(release, about, Booking.of(receipt), Method.of(type(instance)), boxes)
         write_directory(published, folder, signing)
-        DrawnReleases(ledger.path).saved(
-            str(ledger.token), folder.name, size_and_sum(folder / RELEASE)["sha256"]
-        )
+        _note_saved(ledger, str(ledger.token), folder)
         print(release.summary())
         print(
             f"Ledger: epsilon {published.spent_after:.12g} spent on {receipt.population} with "
@@ -180,23 +172,19 @@ def _again(arguments: argparse.Namespace) -> None:
     """Write the folder of a release that was published before, under the same booking."""
     import json
 
-    from explorer.privacy.drawn import DrawnReleases
     from explorer.privacy.ledger import Ledger
     from explorer.privacy.receipts import receipt_of_row
     from explorer.publish.about import About
     from explorer.publish.directory import require_free, write_directory
-    from explorer.publish.manifest import size_and_sum
     from explorer.publish.names import MANIFEST, RELEASE
     from explorer.publish.published import Booking, Published
-    from explorer.publish.signing import PublisherKey, fingerprint
+    from explorer.publish.signing import fingerprint
     from explorer.publish.verifying import verify
     from explorer.releases.release import Release
 
     flags_of_drawing = ("points", "city", "epsilon", "population", "boxes")
     flags.refuse(arguments, flags_of_drawing, "--again, whose release is drawn")
-    if arguments.output is None:
-        raise InputError("What is published needs a folder; name it with -o DIR.")
-    old, folder = (Path(text).expanduser() for text in (arguments.again, arguments.output))
+    old, folder = Path(arguments.again).expanduser(), _folder(arguments)
     require_free(folder)
     if not verify(old).holds:
         raise InputError(
@@ -214,12 +202,10 @@ def _again(arguments: argparse.Namespace) -> None:
             "(EXPLORER_LEDGER), or take the folder back and draw another release."
         )
     about = About.of(manifest["about"] | _said(arguments))
-    signing = None if arguments.unsigned else PublisherKey(_key_path(arguments))
+    signing = None if arguments.unsigned else _key(arguments)
     again = replace(published, about=about, booking=Booking.of(receipt))
     write_directory(again, folder, signing)
-    DrawnReleases(ledger.path).saved(
-        receipt.token, folder.name, size_and_sum(folder / RELEASE)["sha256"]
-    )
+    _note_saved(ledger, receipt.token, folder)
     print(f"Published as {folder}, with the booking of {receipt.time}; nothing was drawn or spent.")
     if signing is not None:
         print(f"Signed with the key {fingerprint(signing.public)}.")
@@ -260,8 +246,6 @@ def _finished_before(folder: Path, ledger: Payment) -> bool:
     from explorer.privacy.drawn import DrawnReleases
     from explorer.privacy.receipts import receipt_of_row
     from explorer.publish.directory import booking_in
-    from explorer.publish.manifest import size_and_sum
-    from explorer.publish.names import RELEASE
 
     booking: Booking | None = booking_in(folder)
     if booking is None:
@@ -270,7 +254,7 @@ def _finished_before(folder: Path, ledger: Payment) -> bool:
     noted = None if receipt is None else drawn.note(receipt.token)
     if receipt is None or noted is None or noted.saved:
         return False
-    drawn.saved(receipt.token, folder.name, size_and_sum(folder / RELEASE)["sha256"])
+    _note_saved(ledger, receipt.token, folder)
     print(
         f"{folder} was published on {receipt.time[:10]}, whole; that was noted now, and nothing "
         "was drawn."
@@ -297,18 +281,26 @@ def _said(arguments: argparse.Namespace) -> dict[str, Any]:
     return answers | {name: text for name, text in typed.items() if text is not None}
 
 
-def _boxes(arguments: argparse.Namespace, matrix: Any) -> Boxes | None:
-    from explorer.publish.published import Boxes
-    from explorer.queries.range_files import read_ranges
-
-    if arguments.boxes is None:
-        return None
-    return Boxes.of_file(read_ranges(arguments.boxes, matrix.grid))
+def _folder(arguments: argparse.Namespace) -> Path:
+    if arguments.output is None:
+        raise InputError("What is published needs a folder; name it with -o DIR.")
+    return Path(arguments.output).expanduser()
 
 
-def _key_path(arguments: argparse.Namespace) -> Path:
+def _key(arguments: argparse.Namespace) -> PublisherKey:
     from explorer.privacy.ledger import default_path
+    from explorer.publish.signing import PublisherKey
 
     if arguments.key is not None:
-        return Path(arguments.key).expanduser()
-    return default_path().with_name("publisher.key")
+        return PublisherKey(Path(arguments.key).expanduser())
+    return PublisherKey(default_path().with_name("publisher.key"))
+
+
+def _note_saved(ledger: Ledger, token: str, folder: Path) -> None:
+    """Note that a draw came to its end in a folder."""
+    from explorer.privacy.drawn import DrawnReleases
+    from explorer.publish.manifest import size_and_sum
+    from explorer.publish.names import RELEASE
+
+    digest = size_and_sum(folder / RELEASE)["sha256"]
+    DrawnReleases(ledger.path).saved(token, folder.name, digest)

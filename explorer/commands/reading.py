@@ -155,8 +155,7 @@ def look_at_points(
         As of reading; where a release ``draws`` from them, for a column of users without a name.
     """
     typed = {name: getattr(arguments, name) for name in COLUMNS}
-    if typed["crs"] is not None:
-        typed["crs"] = flags.crs(typed["crs"])
+    typed["crs"] = flags.crs(typed["crs"])
     typed["keep_zero"] = bool(typed["keep_zero"])
     points: Points | PointFiles | TextPoints
     if in_parts(sources):

@@ -3,28 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import time
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from explorer.commands import flags
-from explorer.commands.drawing import (
-    EXTENT,
-    add_extent,
-    add_privacy,
-    check_unit,
-    declared_grid,
-    draw_and_save,
-    payment,
-    release_path,
-    say_unit,
-    whole_or_none,
-    without_counts,
-)
-from explorer.commands.reading import COLUMNS, add_columns, count_points, require_points
-from explorer.commands.terminal import note, progress
+from explorer.commands import drawing, flags, reading
+from explorer.commands.files import add_output
+from explorer.commands.terminal import progress
 from explorer.errors import InputError
 
 if TYPE_CHECKING:
+    from explorer.cities.city import City
     from explorer.points.matrix import FrequencyMatrix
 
 HELP = "draw a private map of points and save it"
@@ -50,14 +38,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "a folder, a pattern or an address; or counts of `dp-explorer count`",
     )
     parser.add_argument("--city", metavar="KEY", help="a city of the catalogue in place of POINTS")
-    parser.add_argument("-o", "--output", metavar="FILE", help="GeoParquet file to write")
-    parser.add_argument("--overwrite", action="store_true", help="replace FILE if it exists")
-
-    add_privacy(parser, "htf")
-    add_extent(parser).add_argument(
-        "--shape", help="cells along each side, or rows x columns (default 1024)"
-    )
-    add_columns(parser)
+    add_output(parser, "GeoParquet file to write")
+    drawing.add_privacy(parser, "htf")
+    drawing.add_extent(parser)
+    reading.add_columns(parser)
     flags.add_parameters(parser)
 
 
@@ -66,21 +50,10 @@ def run(arguments: argparse.Namespace) -> None:
     from explorer.mechanisms import mechanism
 
     instance, idle = flags.build(arguments, mechanism(arguments.mechanism))
-    seed = whole_or_none(arguments.preview, "--preview", 0)
-    bound = whole_or_none(arguments.contribution_bound, "--contribution-bound", 1)
-    shape = None if arguments.shape is None else flags.shape(arguments.shape)
-    load = source_of(arguments, shape, bound)
+    load = source_of(arguments)
     read = (arguments.points, arguments.boundary)
-    path = release_path(arguments.output, arguments.preview, arguments.overwrite, read)
-    ledger = payment(arguments, seed)
-    for name in idle:
-        note(f"{name} has no effect with these settings.")
-    started = time.perf_counter()
-    matrix, notes = load()
-    for sentence in notes:
-        note(without_counts(sentence))
-    say_unit(arguments)
-    draw_and_save(instance, matrix, seed, ledger, path, started)
+    path = drawing.release_path(arguments, arguments.output, read)
+    drawing.draw_and_save(arguments, instance, load, path, idle)
 
 
 def population_of(arguments: argparse.Namespace) -> str:
@@ -97,46 +70,52 @@ def population_of(arguments: argparse.Namespace) -> str:
     return behind[0] if behind else population_of_file(arguments.points)
 
 
-def source_of(arguments: argparse.Namespace, shape: Any, bound: int | None) -> Any:
+def source_of(arguments: argparse.Namespace) -> Callable[[], tuple[FrequencyMatrix, Iterable[str]]]:
     """What reads and counts, with the extent and the combination of flags checked now."""
     from explorer.points.counts_file import is_counts, load_counts
 
+    bound, shape = drawing.bound_of(arguments), flags.shape(arguments.shape)
     if (arguments.points is None) == (arguments.city is None):
         raise InputError("Give either a file of points or --city KEY.")
+    # Not a preview; what is published is always a release.
+    draws = getattr(arguments, "preview", None) is None
     if arguments.city is not None:
-        return _catalogue(arguments, shape, bound)
-    require_points([arguments.points])
+        known = (*drawing.EXTENT, *reading.COLUMNS)
+        flags.refuse(arguments, known, "--city, whose extent and columns are in the catalogue")
+        chosen = city_here(arguments.city, shape)
+        if chosen.has_users and draws:
+            drawing.check_unit(arguments, bound, f"{chosen.title} knows")
+        return load_city(chosen, shape, bound)
+    reading.require_points([arguments.points])
     if is_counts(arguments.points):
-        named = (*EXTENT, "shape", "contribution_bound", "per", *COLUMNS)
+        named = (*drawing.EXTENT, "shape", "contribution_bound", "per", *reading.COLUMNS)
         flags.refuse(arguments, named, "counts, which know their extent")
         return lambda: (load_counts(arguments.points), ())
-    check_unit(arguments, bound)
-    grid = declared_grid(arguments, 1024 if shape is None else shape)
-    return lambda: count_points([arguments.points], arguments, grid, bound, draws=_draws(arguments))
+    drawing.check_unit(arguments, bound)
+    grid = drawing.declared_grid(arguments, 1024 if shape is None else shape)
+    return lambda: reading.count_points([arguments.points], arguments, grid, bound, draws=draws)
 
 
-def _draws(arguments: argparse.Namespace) -> bool:
-    """Whether a release is drawn, not a preview; what is published is always one."""
-    return getattr(arguments, "preview", None) is None
-
-
-def _catalogue(arguments: argparse.Namespace, shape: Any, bound: int | None) -> Any:
+def city_here(key: str, shape: Any) -> City:
+    """A city of the catalogue whose points are here, and which takes the shape."""
     from explorer.cities.catalogue import find
 
-    flags.refuse(
-        arguments, (*EXTENT, *COLUMNS), "--city, whose extent and columns are in the catalogue"
-    )
-    chosen = find(arguments.city)
+    chosen = find(key)
     if not chosen.present:
         raise InputError(
             f"{chosen.title} is not here yet; run: dp-explorer cities --download {chosen.key}"
         )
     chosen.grid(shape)  # refuses a shape before anything is read
-    if chosen.has_users and _draws(arguments):
-        check_unit(arguments, bound, f"{chosen.title} knows")
+    return chosen
 
-    def load() -> tuple[FrequencyMatrix, tuple[str, ...]]:
-        with progress(f"Reading {chosen.title}") as tell:
-            return chosen.count(shape, bound, tell)
+
+def load_city(
+    city: City, shape: Any, bound: int | None
+) -> Callable[[], tuple[FrequencyMatrix, Iterable[str]]]:
+    """What reads and counts a city."""
+
+    def load() -> tuple[FrequencyMatrix, Iterable[str]]:
+        with progress(f"Reading {city.title}") as tell:
+            return city.count(shape, bound, tell)
 
     return load

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from explorer.commands.files import add_output, output_path
+
 HELP = "turn a scenario file into Python, a notebook or a link"
 _KINDS = ("python", "notebook", "link")
 
@@ -18,15 +20,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--to", choices=_KINDS, default="python", help="what to make of it (default python)"
     )
-    parser.add_argument(
-        "-o", "--output", metavar="FILE", help="write to a file (default: standard output)"
-    )
-    parser.add_argument("--overwrite", action="store_true", help="replace the output file")
+    add_output(parser, "write to a file (default: standard output)", "replace the output file")
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Read, turn, print or save."""
-    from explorer.commands.files import output_path
     from explorer.grid.whole_file import write_whole
     from explorer.scenario import read_scenario, to_notebook, to_python
 

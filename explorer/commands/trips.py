@@ -4,30 +4,13 @@ from __future__ import annotations
 
 import argparse
 import re
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from explorer.commands import flags
-from explorer.commands.drawing import (
-    EXTENT,
-    add_extent,
-    add_privacy,
-    add_unit,
-    as_typed,
-    check_unit,
-    check_unread_users,
-    declared_grid,
-    draw_and_save,
-    payment,
-    release_path,
-    say_unit,
-    whole_or_none,
-    without_counts,
-)
-from explorer.commands.reading import add_keep_zero, add_layer, as_flags, require_points
-from explorer.commands.terminal import note, progress
+from explorer.commands import drawing, flags, reading
+from explorer.commands.files import add_output
+from explorer.commands.terminal import progress
 from explorer.errors import InputError
 
 if TYPE_CHECKING:
@@ -67,12 +50,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--made-up", metavar="NAME", help="invented trips, such as gauss:4:0.2 or zipf:6:2"
     )
-    parser.add_argument(
-        "-o", "--output", metavar="FILE", help="Parquet file to write (.parquet is added)"
-    )
-    parser.add_argument("--overwrite", action="store_true", help="replace FILE if it exists")
-    add_privacy(parser, "gravity")
-    group = add_extent(parser)
+    add_output(parser, "Parquet file to write (.parquet is added)")
+    drawing.add_privacy(parser, "gravity")
+    group = drawing.add_extent(parser, shape=False)
     group.add_argument("--city", metavar="KEY", help="the extent of a city of the catalogue")
     group.add_argument(
         "--grid",
@@ -88,10 +68,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--crs", help="CRS of the coordinates, such as EPSG:27700")
     group.add_argument("--weight", metavar="COLUMN", help="how many trips a row stands for")
-    add_keep_zero(group)
+    reading.add_keep_zero(group)
     group.add_argument("--user", metavar="COLUMN", help="whose trip it is")
-    add_layer(group)
-    add_unit(group, "trips", "--bound")
+    reading.add_layer(group)
+    drawing.add_unit(group, "trips", "--bound")
     flags.add_parameters(parser, trip_mechanisms())
 
 
@@ -106,37 +86,25 @@ def run(arguments: argparse.Namespace) -> None:
             "dp-explorer release."
         )
     instance, idle = flags.build(arguments, chosen, kinds)
-    seed = whole_or_none(arguments.preview, "--preview", 0)
     load = _source(arguments, chosen.dimensions, chosen.title)
-    path = release_path(
-        _with_ending(arguments.output),
-        arguments.preview,
-        arguments.overwrite,
-        (arguments.trips, arguments.boundary),
-    )
-    ledger = payment(arguments, seed)
-    for name in idle:
-        note(f"{name} has no effect with these settings.")
-    started = time.perf_counter()
-    matrix = load()
-    say_unit(arguments)
-    draw_and_save(instance, matrix, seed, ledger, path, started)
+    output = arguments.output
+    if output is not None and not Path(output).suffix:
+        output = f"{output}.parquet"
+    path = drawing.release_path(arguments, output, (arguments.trips, arguments.boundary))
+    drawing.draw_and_save(arguments, instance, load, path, idle)
 
 
-def _with_ending(text: str | None) -> str | None:
-    """A file's name; one without an ending gets .parquet."""
-    return text if text is None or Path(text).suffix else f"{text}.parquet"
-
-
-def _source(arguments: argparse.Namespace, takes: Any, title: str) -> Callable[[], TripMatrix]:
+def _source(
+    arguments: argparse.Namespace, takes: Any, title: str
+) -> Callable[[], tuple[TripMatrix, Iterable[str]]]:
     """What reads and counts, with the combination of flags checked now."""
-    bound = whole_or_none(arguments.contribution_bound, "--contribution-bound", 1)
+    bound = drawing.bound_of(arguments)
     if (arguments.trips is None) == (arguments.made_up is None):
         raise InputError("Give either a file of trips or --made-up NAME, such as gauss:4:0.2.")
     if arguments.made_up is not None:
         return _made_up(arguments)
-    check_unit(arguments, bound)
-    require_points([arguments.trips])
+    drawing.check_unit(arguments, bound)
+    reading.require_points([arguments.trips])
     places = _places(arguments.places or _DEFAULT_PLACES)
     if 2 * len(places) not in takes:
         raise InputError(
@@ -149,24 +117,21 @@ def _source(arguments: argparse.Namespace, takes: Any, title: str) -> Callable[[
 
     grids = TripDomain(_grids(arguments, len(places))).grids
 
-    def load() -> TripMatrix:
-        crs = None if arguments.crs is None else flags.crs(arguments.crs)
-        with progress("Reading the trips"), as_typed(_as_flags):
+    def load() -> tuple[TripMatrix, Iterable[str]]:
+        with progress("Reading the trips"), drawing.as_typed(_as_flags):
             columns = {role: getattr(arguments, role) for role in ("user", "weight", "layer")}
             columns["keep_zero"] = bool(arguments.keep_zero)
-            trips = read_trips(arguments.trips, places, crs=crs, **columns)
+            trips = read_trips(arguments.trips, places, crs=flags.crs(arguments.crs), **columns)
         if arguments.preview is None:
-            check_unread_users(arguments, trips.notes)
-        for sentence in trips.notes:
-            note(without_counts(_as_flags(sentence)))
-        domain = TripDomain(grids, trips.places)
+            drawing.check_unread_users(arguments, trips.notes)
+        domain, per = TripDomain(grids, trips.places), "record" if bound is None else "user"
         with progress("Counting them") as tell:
-            return domain.count(trips, bound, tell, per="record" if bound is None else "user")
+            return domain.count(trips, bound, tell, per=per), map(_as_flags, trips.notes)
 
     return load
 
 
-def _made_up(arguments: argparse.Namespace) -> Callable[[], TripMatrix]:
+def _made_up(arguments: argparse.Namespace) -> Callable[[], tuple[TripMatrix, Iterable[str]]]:
     from explorer.points.populations import of_people
     from explorer.trips import synthetic
 
@@ -174,7 +139,8 @@ def _made_up(arguments: argparse.Namespace) -> Callable[[], TripMatrix]:
     named = (*_FILE_ONLY, *columns, "contribution_bound", "per")
     flags.refuse(arguments, named, "--made-up, whose cells lie nowhere on Earth")
     synthetic.named(arguments.made_up, draws=1)  # refuses a name before anything is made
-    return lambda: of_people(synthetic.named(arguments.made_up), (arguments.made_up,))
+    name = arguments.made_up
+    return lambda: (of_people(synthetic.named(name), (name,)), ())
 
 
 def _places(text: str) -> list[str | tuple[str, str]]:
@@ -205,8 +171,8 @@ def _grids(arguments: argparse.Namespace, places: int) -> list[Grid]:
         )
     shapes = shapes * places if len(shapes) == 1 else shapes
     if arguments.city is None:
-        return [declared_grid(arguments, shape) for shape in shapes]
-    flags.refuse(arguments, EXTENT, "--city, whose extent is in the catalogue")
+        return [drawing.declared_grid(arguments, shape) for shape in shapes]
+    flags.refuse(arguments, drawing.EXTENT, "--city, whose extent is in the catalogue")
     from explorer.cities.catalogue import find
 
     chosen = find(arguments.city)
@@ -222,4 +188,4 @@ def _as_flags(sentence: str) -> str:
     """An advice of the library as flags of this command."""
     for pattern, typed in _ADVICE:
         sentence = pattern.sub(typed, sentence)
-    return as_flags(sentence)
+    return reading.as_flags(sentence)

@@ -4,13 +4,12 @@
 progress and a flag to stop. Everything here compares with exact counts: it is the curator's.
 """
 
-from explorer.evaluate.bias import ErrorParts, biases
 from explorer.evaluate.comparison import compare
-from explorer.evaluate.evaluation import evaluate
 from explorer.evaluate.metrics import measure
 from explorer.evaluate.ranking import ranking, scores, verdict
-from explorer.evaluate.results import Run, label, parameter, tidy
-from explorer.evaluate.runs import runs
+from explorer.evaluate.repeats import ErrorParts, biases
+from explorer.evaluate.results import Run, Store, label, parameter, tidy
+from explorer.evaluate.runs import evaluate, runs
 from explorer.evaluate.simulation import (
     Simulated,
     about_boxes,
@@ -19,7 +18,6 @@ from explorer.evaluate.simulation import (
     simulated_flows,
     simulated_sd,
 )
-from explorer.evaluate.store import Store
 from explorer.evaluate.tasks import Task, plan
 from explorer.evaluate.workloads import Workload, workload, workloads
 

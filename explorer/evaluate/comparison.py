@@ -154,7 +154,7 @@ def _labels(chosen: Sequence[Mechanism]) -> dict[Mechanism, str]:
     ... ]
     ['htf', 'htf(T=5)', 'ug']
     """
-    keys = [fromkey.key for fromkey in dict.fromkeys(chosen)]
+    keys = [choice.key for choice in dict.fromkeys(chosen)]
     labels = {}
     for choice in chosen:
         changed = [

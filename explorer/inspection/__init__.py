@@ -1,9 +1,7 @@
 """What a release knows of one node: where it is, what was drawn, and why it ended or went on."""
 
 from explorer.inspection.cuts import CutStudy, study_cut
-from explorer.inspection.decisions import decision
-from explorer.inspection.nodes import Node, inspect
-from explorer.inspection.walk import neighbour, node_at
+from explorer.inspection.nodes import Node, decision, inspect, neighbour, node_at
 from explorer.mechanisms.decisions import Decision
 
 __all__ = [

@@ -24,9 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.cities.catalogue import cities
-from explorer.evaluate.results import Run
+from explorer.evaluate.results import Run, Store
 from explorer.evaluate.runs import runs
-from explorer.evaluate.store import Store
 from explorer.evaluate.tasks import Task
 from explorer.evaluate.workloads import AG_SIZES, Workload, workloads
 from explorer.grid.sums import rectangle_sums

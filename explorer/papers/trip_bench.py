@@ -28,9 +28,8 @@ from explorer.cities.trip_sets import known_files
 from explorer.errors import InputError
 from explorer.evaluate.large_grids import grid_answers, large_grid
 from explorer.evaluate.metrics import measure
-from explorer.evaluate.results import Run
+from explorer.evaluate.results import Run, Store
 from explorer.evaluate.runs import processors
-from explorer.evaluate.store import Store
 from explorer.evaluate.tasks import Task
 from explorer.evaluate.workloads import TRIP_NAMES, TRIP_QUERIES, Workload, trip_workload
 from explorer.grid.axes import Axes

@@ -1,14 +1,12 @@
 """Scenarios: one screen as one value, as a YAML file, as a link, as a script, as a notebook."""
 
-from explorer.scenario.boxes import Box, Row, example_boxes, row_of
+from explorer.scenario.boxes import Box, Polygon, Row, example_boxes, row_of
 from explorer.scenario.carried import SHARING, carried, given_back
 from explorer.scenario.choices import BOUNDS, CELLS, GRID_SIDES, MAX_SEED, TRIP_SIDES
-from explorer.scenario.code import to_python
+from explorer.scenario.code import to_notebook, to_python
 from explorer.scenario.kinds import kind_of
 from explorer.scenario.model import PAGES, VERSION, Scenario
-from explorer.scenario.notebook import to_notebook
 from explorer.scenario.parts import AreaLooks, Choice, Looks, Pair, PeopleLooks, Sweep, TripLooks
-from explorer.scenario.polygons import Polygon
 from explorer.scenario.presets import presets, read_scenario
 from explorer.scenario.story import Step, Story, read_screens
 

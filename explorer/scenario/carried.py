@@ -32,7 +32,7 @@ def carried(shared: Scenario, page: str, own: Scenario | None = None) -> Scenari
     --------
     >>> one = Scenario(mechanisms=["ug"], epsilon=0.5, boxes=[(0, 0, 900, 900)])
     >>> there = carried(one, "compare")
-    >>> [each.key for each in there.mechanisms], there.epsilon, len(there.boxes)
+    >>> [choice.key for choice in there.mechanisms], there.epsilon, len(there.boxes)
     (['ug', 'mosaic'], 0.5, 1)
     """
     kind = kind_of(page)
@@ -41,7 +41,7 @@ def carried(shared: Scenario, page: str, own: Scenario | None = None) -> Scenari
     return replace(
         own,
         city=shared.city,
-        side=shared.side if shared.side in kind.sides else own.side,
+        side=shared.side if shared.side in kind.options("side") else own.side,
         contribution_bound=_bound(shared, kind),
         epsilon=shared.epsilon,
         seed=own.seed if shared.seed is None else shared.seed,
@@ -89,7 +89,7 @@ def given_back(
 
 
 def _bound(shared: Scenario, kind: Kind) -> int:
-    return shared.contribution_bound if shared.contribution_bound in kind.bounds else 0
+    return shared.contribution_bound if shared.contribution_bound in kind.options("bound") else 0
 
 
 def _first(shared: Scenario, target: Scenario) -> tuple[Choice, ...]:

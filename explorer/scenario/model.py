@@ -12,38 +12,24 @@ from explorer.mechanisms import Mechanism
 from explorer.privacy.epsilon_range import EPSILON_RANGE, MAX_EPSILON, MIN_EPSILON, above_largest
 from explorer.queries.boxes import MOST_BOXES
 from explorer.scenario import checks
-from explorer.scenario.boxes import Box, Row
+from explorer.scenario.boxes import Box, Polygon, Row, is_polygon
 from explorer.scenario.choices import MAX_SEED, PlaceChoices, checked_places
+from explorer.scenario.encoding import read_link, read_yaml, write_link, write_yaml
 from explorer.scenario.kinds import MAPS, Kind, kind_of
-from explorer.scenario.known import mechanism
-from explorer.scenario.parts import AnyLooks, Choice, Pair, Sweep
-from explorer.scenario.polygons import Polygon, is_polygon
+from explorer.scenario.parts import Choice, Look, Pair, Sweep, mechanism
 
 #: The version of the format; another one is refused by its number.
 VERSION = 1
 #: No lesson has as many steps as a file may name.
 MOST_LESSON_STEPS = 99
 PAGES = ("explore", "compare", "learn", "trips", "country", "federated")
-_ENTRIES = (
-    "scenario",
-    "title",
-    "about",
-    "page",
-    "lesson",
-    "lesson_step",
-    "city",
-    "places",
-    "side",
-    "contribution_bound",
-    "mechanisms",
-    "epsilon",
-    "seed",
-    "release",
-    "boxes",
-    "look",
-    "sweep",
-    "pair",
+#: Entries of a file that are written where they say something, in their order.
+_SIMPLE = (
+    *("title", "about", "page", "lesson", "lesson_step"),
+    *("city", "places", "side", "contribution_bound"),
 )
+_PARTS = ("look", "sweep", "pair")
+_ENTRIES = ("scenario", *_SIMPLE, "mechanisms", "epsilon", "seed", "release", "boxes", *_PARTS)
 
 
 @dataclass(frozen=True)
@@ -114,7 +100,7 @@ class Scenario:
     epsilon: float = None  # type: ignore[assignment]
     seed: int | None = 1
     boxes: tuple[Box | Polygon, ...] | tuple[Row, ...] | None = None
-    look: AnyLooks = None  # type: ignore[assignment]
+    look: Look = None  # type: ignore[assignment]
     sweep: Sweep = field(default_factory=Sweep)
     pair: Pair = field(default_factory=Pair)
     title: str = ""
@@ -123,23 +109,29 @@ class Scenario:
     def __post_init__(self) -> None:
         checks.one_of(self.page, PAGES, "page")
         kind = self.kind
+        look: Any = self.look
+
+        def given(name: str) -> Any:
+            value = getattr(self, name)
+            return kind.default(name) if value is None else value
+
         clean: dict[str, Any] = {
             "lesson": checks.text(self.lesson, 60, "lesson"),
             "lesson_step": checks.whole(
                 self.lesson_step, 0, MOST_LESSON_STEPS, "step of the lesson"
             ),
-            "city": _city(kind, self.city),
+            "city": checks.text(given("city"), 80, "city"),
             "title": checks.text(self.title, 80, "title"),
             "about": checks.text(self.about, 300, "sentence 'about'"),
             "places": _places(kind, self.places),
-            "side": _side(kind, self.side),
+            "side": checks.one_of(given("side"), kind.options("side"), "grid side"),
             "contribution_bound": checks.one_of(
-                self.contribution_bound, kind.bounds, "contribution bound"
+                self.contribution_bound, kind.options("bound"), "contribution bound"
             ),
             "epsilon": _epsilon(kind, self.epsilon),
             "mechanisms": _mechanisms(self.page, kind, self.mechanisms),
             "boxes": _boxes(kind, self.boxes),
-            "look": _look(kind, self.look),
+            "look": kind.look.read({} if look is None else look),
             "sweep": Sweep.read(self.sweep),
             "pair": Pair.read(self.pair),
         }
@@ -153,7 +145,7 @@ class Scenario:
             raise InputError(
                 "The scenario names a step of a lesson and no lesson: give the lesson, too."
             )
-        if kind.places:
+        if clean["places"]:
             _fit(clean["boxes"] or (), clean["places"])
         if kind is not MAPS and clean["sweep"] != Sweep():
             raise InputError(f"The page {self.page} has no error curves: leave the sweep out.")
@@ -183,26 +175,13 @@ class Scenario:
     def to_dict(self) -> dict[str, Any]:
         """Plain values as a YAML file has them; what is the default is left out."""
         plain: dict[str, Any] = {"scenario": VERSION}
-        for name in ("title", "about"):
-            if getattr(self, name):
-                plain[name] = getattr(self, name)
-        plain["page"] = self.page
-        if self.lesson:
-            plain["lesson"] = self.lesson
-        if self.lesson_step:
-            plain["lesson_step"] = self.lesson_step
-        plain["city"] = self.city
-        if self.places:
-            plain["places"] = self.places
-        plain["side"] = self.side
-        if self.contribution_bound:
-            plain["contribution_bound"] = self.contribution_bound
+        plain |= {name: getattr(self, name) for name in _SIMPLE if getattr(self, name)}
         plain["mechanisms"] = [choice.plain() for choice in self.mechanisms]
         plain["epsilon"] = self.epsilon
         plain |= {"release": True} if self.seed is None else {"seed": self.seed}
         if self.boxes is not None:
             plain["boxes"] = [box.plain() for box in self.boxes]
-        for name in ("look", "sweep", "pair"):
+        for name in _PARTS:
             if part := getattr(self, name).plain():
                 plain[name] = part
         return plain
@@ -224,43 +203,21 @@ class Scenario:
 
     def to_yaml(self) -> str:
         """A file for people to read and edit."""
-        from explorer.scenario.yaml_file import write
-
-        return write(self.to_dict())
+        return write_yaml(self.to_dict())
 
     @classmethod
     def from_yaml(cls, text: str | bytes) -> Self:
         """The scenario of a YAML file; it may come from anywhere."""
-        from explorer.scenario.yaml_file import read
-
-        return cls.from_dict(read(text))
+        return cls.from_dict(read_yaml(text))
 
     def to_link(self) -> str:
         """A short text for an address, ``?s=...``: letters, digits, ``-`` and ``_`` only."""
-        from explorer.scenario.link import write
-
-        return write(self.to_dict())
+        return write_link(self.to_dict())
 
     @classmethod
     def from_link(cls, text: str) -> Self:
         """The scenario of a link's text; it may come from anywhere."""
-        from explorer.scenario.link import read
-
-        return cls.from_dict(read(text))
-
-
-def _city(kind: Kind, value: Any) -> str:
-    return kind.city if value is None else checks.text(value, 80, "city")
-
-
-def _side(kind: Kind, value: Any) -> int:
-    if value is None:
-        return kind.side
-    return int(checks.one_of(value, kind.sides, "grid side"))
-
-
-def _look(kind: Kind, value: Any) -> AnyLooks:
-    return kind.look() if value is None else kind.look.read(value)
+        return cls.from_dict(read_link(text))
 
 
 def _epsilon(kind: Kind, value: Any) -> float:
@@ -300,8 +257,8 @@ def _mechanisms(page: str, kind: Kind, entries: Any) -> tuple[Choice, ...]:
 
 
 def _places(kind: Kind, value: Any) -> str:
-    if kind.places:
-        return kind.places if value == "" else checked_places(value)
+    if kind.default("places"):
+        return kind.default("places") if value == "" else checked_places(value)
     if value != "":
         raise InputError("Only a scenario of the page trips has places: leave the places out.")
     return ""
@@ -314,7 +271,7 @@ def _boxes(kind: Kind, value: Any) -> tuple[Any, ...] | None:
         Polygon.read(entry) if is_polygon(entry) else kind.box.read(entry)
         for entry in checks.listed(value, MOST_BOXES, "boxes")
     )
-    if kind.places and any(isinstance(box, Polygon) for box in boxes):
+    if kind.box is Row and any(isinstance(box, Polygon) for box in boxes):
         raise InputError(
             "A polygon is a question to one map, and a row of the page trips asks about several: "
             "give boxes."

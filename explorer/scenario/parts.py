@@ -1,20 +1,22 @@
-"""The parts of a scenario besides its boxes: mechanisms with their settings, looks, a sweep."""
+"""The parts of a scenario besides its questions: mechanisms with their settings, looks, a sweep."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Self
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, NoReturn, Self
 
 import param
 
+from explorer.country.mechanism import Country
 from explorer.errors import InputError
-from explorer.mechanisms import Mechanism, all_mechanisms
+from explorer.federated.mechanism import Federated
+from explorer.grid.values import of_key
+from explorer.mechanisms import Mechanism, all_mechanisms, trip_mechanisms
 from explorer.privacy.epsilon_range import MAX_EPSILON
 from explorer.queries.boxes import NAME_LENGTH
 from explorer.scenario import checks
 from explorer.scenario.choices import (
-    LOWEST,
     CountryChoices,
     LookChoices,
     PairChoices,
@@ -23,7 +25,37 @@ from explorer.scenario.choices import (
     TripChoices,
     checked_path,
 )
-from explorer.scenario.known import known_mechanisms, mechanism
+
+
+def area_mechanisms() -> dict[str, type[Mechanism]]:
+    """The mechanisms that take areas inside each other, by name."""
+    return {Country.key: Country}
+
+
+def people_mechanisms() -> dict[str, type[Mechanism]]:
+    """The mechanisms that ask people who keep their places, by name."""
+    return {Federated.key: Federated}
+
+
+def known_mechanisms() -> dict[str, type[Mechanism]]:
+    """All mechanisms that a scenario can name."""
+    return all_mechanisms() | trip_mechanisms() | area_mechanisms() | people_mechanisms()
+
+
+def mechanism(key: str) -> type[Mechanism]:
+    """The mechanism of that name.
+
+    Raises
+    ------
+    InputError
+        For a name that none has; it lists those there are.
+
+    Examples
+    --------
+    >>> mechanism("country").title, mechanism("htf").title
+    ('Country', 'HTF')
+    """
+    return of_key(known_mechanisms(), key, "There is no mechanism")
 
 
 class Settings(dict[str, Any]):
@@ -137,203 +169,150 @@ def _differing(instance: Mechanism) -> tuple[tuple[str, Any], ...]:
     )
 
 
-class _Part:
-    """Fields that are declared as choices of the screen."""
+class Part:
+    """Some choices of a screen as one value: attributes that are checked when it is made.
 
-    #: Options of the fields that have some.
-    choices: ClassVar[dict[str, tuple[Any, ...]]]
+    What is left out is as `declared`. A subclass names the choices in ``names``, those that are
+    declared under another name as NAME=DECLARED, and how sentences call one of them in ``called``.
+    """
+
     what: ClassVar[str]
+    called: ClassVar[dict[str, str]]
+    #: The declarations by name.
+    declared: ClassVar[dict[str, param.Parameter]]
+
+    def __init_subclass__(cls, choices: type[param.Parameterized], names: str) -> None:
+        pairs = (name.split("=") for name in names.split())
+        cls.declared = {name: choices.param[(*other, name)[0]] for name, *other in pairs}
+
+    def __init__(self, **values: Any) -> None:
+        for name in values:
+            if name not in self.declared:
+                raise TypeError(f"{type(self).__name__} has no {name}")
+        for name, declared in self.declared.items():
+            vars(self)[name] = self._checked(name, values.get(name, self.default(name)), declared)
+
+    @classmethod
+    def default(cls, name: str) -> Any:
+        """The value of a choice that is left out."""
+        value = cls.declared[name].default
+        return tuple(value) if isinstance(value, list) else value
+
+    def _checked(self, name: str, value: Any, declared: param.Parameter) -> Any:
+        what = self.called.get(name) or self.called[""].format(name)
+        if isinstance(declared, param.Selector):
+            return checks.one_of(value, list(declared.objects), what)
+        if isinstance(declared, param.Boolean):
+            return checks.flag(value, what)
+        low, high = declared.bounds
+        return checks.whole(value, low, high, what)
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise AttributeError(f"{type(self).__name__} cannot be changed: make another one")
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"{type(self).__name__} has no {name}")
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and vars(other) == vars(self)
+
+    def __hash__(self) -> int:
+        return hash((type(self), *vars(self).values()))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{n}={v!r}' for n, v in vars(self).items())})"
 
     def plain(self) -> dict[str, Any]:
         """What differs from the defaults, for YAML and JSON."""
-        result = {}
-        for field in fields(self):  # type: ignore[arg-type]
-            value = getattr(self, field.name)
-            if value != field.default:
-                result[field.name] = list(value) if isinstance(value, tuple) else value
-        return result
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in vars(self).items()
+            if value != self.default(name)
+        }
 
     @classmethod
     def read(cls, entry: Any) -> Self:
         """From a file."""
         if isinstance(entry, cls):
             return entry
-        names = [field.name for field in fields(cls)]  # type: ignore[arg-type]
-        return cls(**checks.entries(entry, names, f"{cls.what} of a scenario"))
+        return cls(**checks.entries(entry, list(cls.declared), f"{cls.what} of a scenario"))
 
 
-def _options(
-    declared: type[param.Parameterized], besides: Collection[str] = ()
-) -> dict[str, tuple[Any, ...]]:
-    kinds = ((name, declared.param[name]) for name in declared.param if name not in besides)
-    return {name: tuple(p.objects) for name, p in kinds if isinstance(p, param.Selector)}
-
-
-class _Look(_Part):
+class Look(Part, choices=LookChoices, names=""):
     """How maps are drawn."""
 
-    partition: bool
-    base_map: bool
-    what: ClassVar[str] = "look"
-
-    def __post_init__(self) -> None:
-        for name, choices in self.choices.items():
-            checks.one_of(getattr(self, name), choices, f"look '{name}'")
-        checks.flag(self.partition, "look 'partition'")
-        checks.flag(self.base_map, "look 'base_map'")
+    what, called = "look", {"": "look '{}'"}
 
 
-@dataclass(frozen=True)
-class Looks(_Look):
-    """How the maps are drawn, see `LookChoices`; nothing in it touches an answer."""
-
-    right: str = LookChoices.right
-    colour: str = LookChoices.colour
-    scale: str = LookChoices.scale
-    scale_from: str = LookChoices.scale_from
-    palette: str = LookChoices.palette
-    truth: str = LookChoices.truth
-    partition: bool = LookChoices.partition
-    base_map: bool = LookChoices.base_map
-    partition_over: str = LookChoices.partition_over
-
-    choices = _options(LookChoices)
+class Looks(
+    Look,
+    choices=LookChoices,
+    names="right colour scale scale_from palette truth partition base_map partition_over",
+):
+    """How the maps are drawn; nothing in it touches an answer."""
 
 
-@dataclass(frozen=True)
-class PeopleLooks(_Look):
-    """How the maps of people who keep their places are drawn, see `PeopleChoices`.
+class PeopleLooks(
+    Look, choices=PeopleChoices, names="right scale palette truth partition base_map grey"
+):
+    """How the maps of people who keep their places are drawn.
 
-    ``grey`` marks where the noise of a round exceeds what it counted.
+    What the page has no control for is as on a page that begins.
     """
 
-    right: str = PeopleChoices.right
-    scale: str = PeopleChoices.scale
-    palette: str = PeopleChoices.palette
-    truth: str = PeopleChoices.truth
-    partition: bool = PeopleChoices.partition
-    base_map: bool = PeopleChoices.base_map
-    grey: bool = PeopleChoices.grey
 
-    # What the page has no control for is as on a page that begins.
-    choices = _options(
-        PeopleChoices, besides=("side", "bound", "colour", "scale_from", "partition_over")
-    )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        checks.flag(self.grey, "look 'grey'")
+class TripLooks(
+    Look,
+    choices=TripChoices,
+    names="shows focus spread scale scale_from palette partition base_map",
+):
+    """How the maps of trips are drawn; of answers ``spread`` alone is a part."""
 
 
-@dataclass(frozen=True)
-class TripLooks(_Look):
-    """How the maps of trips are drawn, see `TripChoices`.
+class AreaLooks(
+    Look,
+    choices=CountryChoices,
+    names="level area shows per scale palette partition base_map",
+):
+    """How the maps of a country are drawn and about which area.
 
-    Of answers ``spread`` alone is a part: how a leaf's count is inside it.
+    ``level`` is 0 for the whole, 1 for the coarsest areas; with 20 the lowest, however many there
+    are. ``area`` is its names from the coarsest level down, [] for the whole; None is the lowest
+    area with most private records.
     """
 
-    shows: str = TripChoices.shows
-    focus: str = TripChoices.focus
-    spread: str = TripChoices.spread
-    scale: str = TripChoices.scale
-    scale_from: str = TripChoices.scale_from
-    palette: str = TripChoices.palette
-    partition: bool = TripChoices.partition
-    base_map: bool = TripChoices.base_map
-
-    choices = _options(TripChoices, besides=("side", "bound"))
+    def _checked(self, name: str, value: Any, declared: param.Parameter) -> Any:
+        if name == "area":
+            return checked_path(value, "look 'area' of a scenario")
+        return super()._checked(name, value, declared)
 
 
-@dataclass(frozen=True)
-class AreaLooks(_Look):
-    """How the maps of a country are drawn and about which area, see `CountryChoices`.
+class Pair(Part, choices=PairChoices, names="apart third"):
+    """What is next to the two maps of Compare, and whether their noise is the same."""
 
-    Parameters
-    ----------
-    level : 0 for the whole, 1 for the coarsest areas; with 20 the lowest, however many there are
-    area : its names from the coarsest level down, [] for the whole; None is the lowest area with
-        most private records
+    what, called = "pair", {"": "pair's '{}'"}
+
+
+class Sweep(
+    Part,
+    choices=SweepChoices,
+    names="mechanisms=chosen sides=with_sides named=with_named workload metric at seeds",
+):
+    """What the error curves of Compare are asked for.
+
+    ``mechanisms`` are keys, ``sides`` says whether A and B are in it, ``named`` whether a mechanism
+    is drawn with all values that have names, too (Mosaic's focus), ``at`` is the epsilon of the
+    ranking, ``seeds`` are repetitions.
     """
 
-    level: int = CountryChoices.level
-    area: tuple[str, ...] | None = CountryChoices.area
-    shows: str = CountryChoices.shows
-    per: str = CountryChoices.per
-    scale: str = CountryChoices.scale
-    palette: str = CountryChoices.palette
-    partition: bool = CountryChoices.partition
-    base_map: bool = CountryChoices.base_map
+    what = "sweep"
+    called = {"": "sweep's '{}'", "seeds": "number of seeds in the sweep"}  # noqa: RUF012
 
-    choices = _options(CountryChoices, besides=("side", "bound"))
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        checks.whole(self.level, 0, LOWEST, "look 'level'")
-        object.__setattr__(self, "area", checked_path(self.area, "look 'area' of a scenario"))
-
-
-AnyLooks = Looks | PeopleLooks | TripLooks | AreaLooks
-"""The looks of a screen of some page."""
-
-
-@dataclass(frozen=True)
-class Pair(_Part):
-    """What is next to the two maps of Compare, see `PairChoices`.
-
-    Parameters
-    ----------
-    apart : whether B has other random noise than A
-    third : "none", "truth", or "change" for B minus A
-    """
-
-    apart: bool = PairChoices.apart
-    third: str = PairChoices.third
-
-    choices = _options(PairChoices)
-    what: ClassVar[str] = "pair"
-
-    def __post_init__(self) -> None:
-        checks.flag(self.apart, "pair's 'apart'")
-        checks.one_of(self.third, self.choices["third"], "pair's 'third'")
-
-
-@dataclass(frozen=True)
-class Sweep(_Part):
-    """What the error curves of Compare are asked for, see `SweepChoices`.
-
-    Parameters
-    ----------
-    mechanisms : keys
-    sides : whether A and B are in it, as they are set
-    named : whether a mechanism in it is drawn with all values that have names, too (Mosaic's focus)
-    workload, metric : as in the menus of the page
-    at : epsilon of the ranking
-    seeds : repetitions, 2 to 20
-    """
-
-    mechanisms: tuple[str, ...] = tuple(SweepChoices.chosen)
-    sides: bool = SweepChoices.with_sides
-    named: bool = SweepChoices.with_named
-    workload: str = SweepChoices.workload
-    metric: str = SweepChoices.metric
-    at: float = SweepChoices.at
-    seeds: int = SweepChoices.seeds
-
-    choices = _options(SweepChoices)
-    what: ClassVar[str] = "sweep"
-
-    def __post_init__(self) -> None:
-        keys = checks.listed(self.mechanisms, len(all_mechanisms()), "mechanisms in its sweep")
-        for key in keys:
-            checks.one_of(key, list(all_mechanisms()), "mechanism in the sweep")
-        object.__setattr__(self, "mechanisms", tuple(keys))
-        checks.flag(self.sides, "sweep's 'sides'")
-        checks.flag(self.named, "sweep's 'named'")
-        for name, choices in self.choices.items():
-            value = getattr(self, name)
-            if name == "at":
-                value = checks.number(value, MAX_EPSILON, "epsilon of the ranking")
-                object.__setattr__(self, "at", value)
-            checks.one_of(value, choices, f"sweep's '{name}'")
-        low, high = SweepChoices.param.seeds.bounds
-        checks.whole(self.seeds, low, high, "number of seeds in the sweep")
+    def _checked(self, name: str, value: Any, declared: param.Parameter) -> Any:
+        if name == "mechanisms":
+            known = list(all_mechanisms())
+            keys = checks.listed(value, len(known), "mechanisms in its sweep")
+            return tuple(checks.one_of(key, known, "mechanism in the sweep") for key in keys)
+        if name == "at":
+            value = checks.number(value, MAX_EPSILON, "epsilon of the ranking")
+        return super()._checked(name, value, declared)

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from explorer.errors import InputError
+from explorer.scenario.encoding import read_file
 from explorer.scenario.model import Scenario
-from explorer.scenario.yaml_file import MOST_BYTES
 
 FOLDER = Path(__file__).parent / "presets"
 MOST_FILES = 100
@@ -61,10 +61,4 @@ def read_scenario(path: str | Path) -> Scenario:
     InputError
         For a file that is not there, too large, or not a scenario.
     """
-    path = Path(path)
-    try:
-        with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise InputError(f"{path.name} could not be read ({error.strerror or error}).") from error
-    return Scenario.from_yaml(data)
+    return Scenario.from_yaml(read_file(path))

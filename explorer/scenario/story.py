@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
 from explorer.errors import InputError
 from explorer.scenario import checks
+from explorer.scenario.encoding import MOST_STORY_BYTES, read_file, read_yaml, write_yaml
 from explorer.scenario.model import Scenario
-from explorer.scenario.yaml_file import MOST_STORY_BYTES, read, write
 
 #: The version of the format; another one is refused by its number.
 VERSION = 1
@@ -91,10 +90,14 @@ class Story:
     about: str = ""
 
     def __post_init__(self) -> None:
-        entries = _listed(self.steps)
-        if not entries:
-            raise InputError("The story has no steps: give at least one.")
-        steps = tuple(_step(number, step) for number, step in enumerate(entries, 1))
+        if not isinstance(self.steps, list | tuple):
+            shown = checks.shown(self.steps)
+            raise InputError(f"The entry 'steps' of a story is {shown}: give a list.")
+        if not 1 <= len(self.steps) <= MOST_STEPS:
+            number = f"{len(self.steps):,}" if self.steps else "no"
+            limit = f"at most {MOST_STEPS}" if self.steps else "at least one"
+            raise InputError(f"The story has {number} steps: give {limit}.")
+        steps = tuple(_step(number, step) for number, step in enumerate(self.steps, 1))
         object.__setattr__(self, "steps", steps)
         object.__setattr__(self, "title", _line(self.title, 80, "title"))
         object.__setattr__(self, "about", _line(self.about, 300, "sentence 'about'"))
@@ -122,8 +125,7 @@ class Story:
     @classmethod
     def from_dict(cls, document: Any) -> Self:
         """The story of plain values; raises `InputError` as the constructor does."""
-        entries = checks.of_version(document, "story", VERSION, _ENTRIES)
-        return cls(**entries)
+        return cls(**checks.of_version(document, "story", VERSION, _ENTRIES))
 
     def to_yaml(self) -> str:
         """A file for people to read and edit.
@@ -133,7 +135,7 @@ class Story:
         InputError
             For a story so long that no file of one would be read again.
         """
-        text = write(self.to_dict())
+        text = write_yaml(self.to_dict())
         if len(text.encode()) > MOST_STORY_BYTES:
             raise InputError(
                 f"The story is larger than {MOST_STORY_BYTES // 1000} kB: take steps or boxes out."
@@ -143,7 +145,7 @@ class Story:
     @classmethod
     def from_yaml(cls, text: str | bytes) -> Self:
         """The story of a YAML file; it may come from anywhere."""
-        return cls.from_dict(read(text, story=True))
+        return cls.from_dict(read_yaml(text, story=True))
 
 
 def screens(text: str | bytes) -> Scenario | Story:
@@ -160,21 +162,7 @@ def read_screens(path: str | Path) -> Scenario | Story:
     InputError
         For a file that is not there, too large, or neither of the two.
     """
-    path = Path(path)
-    try:
-        with path.open("rb") as file:
-            data = file.read(MOST_STORY_BYTES + 1)
-    except OSError as error:
-        raise InputError(f"{path.name} could not be read ({error.strerror or error}).") from error
-    return screens(data)
-
-
-def _listed(value: Any) -> Sequence[Any]:
-    if not isinstance(value, list | tuple):
-        raise InputError(f"The entry 'steps' of a story is {checks.shown(value)}: give a list.")
-    if len(value) > MOST_STEPS:
-        raise InputError(f"The story has {len(value):,} steps: give at most {MOST_STEPS}.")
-    return value
+    return screens(read_file(path, MOST_STORY_BYTES))
 
 
 def _step(number: int, entry: Any) -> Step:

@@ -17,7 +17,7 @@ from typing import Any
 
 from explorer.errors import InputError
 from explorer.scenario import VERSION, Scenario
-from explorer.scenario.yaml_file import read as read_yaml
+from explorer.scenario.encoding import read_yaml
 from explorer.teaching.experiments import EXPERIMENTS
 
 #: The lessons that come along.

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import param
 
 from explorer.errors import InputError
 from explorer.mechanisms import Mechanism, rebuild, register, unregister
@@ -27,7 +28,6 @@ from explorer.releases.release import Release
 from explorer.releases.units import to_units
 from explorer.testing.counts import counted, dimensions_of, folded, odd_counts, towns_of
 from explorer.testing.sources import BlindNoise, NoNoise
-from explorer.testing.values import refused, taken
 
 Kind = type[Mechanism]
 #: Audit cases of one check; each has four pairs of neighbours.
@@ -283,3 +283,33 @@ _CHECKS: dict[str, Callable[[Kind], None]] = {
     "a release says what it was made by": _says_what_made_it,
     "an audit finds no breach": _passes_an_audit,
 }
+
+
+def refused(declared: param.Parameter) -> list[Any]:
+    """Values that break the declaration: wrong types, no numbers, beyond either bound.
+
+    >>> from explorer import HTF
+    >>> refused(HTF.param["T"])[-3:]
+    [0, 21, 1.5]
+    """
+    if isinstance(declared, param.Selector):
+        return ["no such choice", None, 10**400, True, ["a", "list"]]
+    never: list[Any] = ["0.1", True, [1], math.nan, math.inf, -math.inf, 10**400, -(10**400)]
+    if not declared.allow_None:
+        never.append(None)
+    low, high = declared.bounds
+    if isinstance(declared, param.Integer):
+        return [*never, low - 1, high + 1, low + 0.5]
+    return [*never, math.nextafter(low, -math.inf), math.nextafter(high, math.inf)]
+
+
+def taken(declared: param.Parameter) -> list[Any]:
+    """Every choice; or both bounds, and None where it represents "automatic".
+
+    >>> from explorer import HTF
+    >>> taken(HTF.param["height"])
+    [0, 22, None]
+    """
+    if isinstance(declared, param.Selector):
+        return list(declared.objects)
+    return [*declared.bounds, *([None] if declared.allow_None else [])]

@@ -18,12 +18,15 @@ from explorer.grid.axes import Axes
 from explorer.mechanisms import UG
 from explorer.points.matrix import FrequencyMatrix
 from explorer.privacy.audit.branches import watched
+from explorer.privacy.audit.budgets import check_budgets
 from explorer.privacy.audit.loss import budget
 from explorer.privacy.audit.replay import Chosen, Recorder
+from explorer.privacy.audit.sources import NoiseFinding
 from explorer.privacy.audit.ways import stands_for_opendp
 from explorer.privacy.curator import BudgetExceeded, Curator
 from explorer.privacy.ledger import Ledger
 from explorer.privacy.noise import Ints, Keys, noise_source
+from explorer.testing.corners import check_cuts
 from explorer.testing.counts import counted
 
 _REFUSED = (BudgetExceeded, ValueError, InputError)
@@ -165,3 +168,16 @@ def _booked_first() -> Iterator[str]:
         mechanism.release(matrix, rng=np.random.default_rng(1), ledger=ledger)
         if ledger.spent(matrix.key) != budget(0.5):
             yield "a preview is booked"
+
+
+def check_curator() -> list[NoiseFinding]:
+    """Refusals, budgets and cuts: one finding each; what is wrong is certain."""
+    kinds = {
+        "refusals": (len(ATTEMPTS), check_refusals()),
+        "budgets": (2_000, check_budgets()),
+        "cuts": (1, check_cuts()),
+    }
+    return [
+        NoiseFinding("curator", kind, number, 1.0, 0.0, "; ".join(faults) or None)
+        for kind, (number, faults) in kinds.items()
+    ]

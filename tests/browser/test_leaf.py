@@ -10,7 +10,7 @@ from explorer import HTF, exact
 from explorer.cities.catalogue import cities
 from explorer.inspection import inspect, neighbour, node_at, study_cut
 from explorer.inspection.errors import error_split
-from explorer.inspection.walk import leaf_number
+from explorer.inspection.nodes import leaf_number
 from explorer.releases.overlap import cut_leaves
 from tests.browser.visit import ROW, cell, number, picture, rows, serious, wait_until
 

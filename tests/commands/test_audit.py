@@ -5,7 +5,7 @@ import re
 import pytest
 
 from explorer.cli import main
-from explorer.commands import audit, auditing
+from explorer.commands import audit
 from explorer.privacy.audit.audit import Finding
 from explorer.privacy.audit.branches import FILES, ROOT, branches_of
 from explorer.privacy.audit.promises import PAIRS, promise
@@ -30,7 +30,7 @@ def test_an_audit_prints_a_table_and_ends_well(capsys):
 def test_trips_people_and_countries_are_audited_too():
     """All in one, since the sources of noise are tested with each."""
     keys = ["ebp", "federated", "country"]
-    audited = auditing.audit_all(keys, 1.0, PAIRS, 0)
+    audited = audit.audit_all(keys, 1.0, PAIRS, 0)
     assert [each.key for each in audited.found] == keys
     assert [audit.verdict(each, audited) for each in audited.found] == ["holds"] * 3
     assert [each.pairs for each in audited.found] == [PAIRS, 36, 40]

@@ -315,7 +315,7 @@ def test_standard_input_is_read_where_there_is_no_shell(here, run, piped, monkey
     def none(*_, **__):
         raise FileNotFoundError("/bin/sh")
 
-    monkeypatch.setattr("explorer.commands.standard_input.subprocess.Popen", none)
+    monkeypatch.setattr("explorer.commands.files.subprocess.Popen", none)
     piped(b"lon,lat\n13.4,52.5\n")
     run(f"count - {HERE} -o other")
     assert (here / "other.exact.parquet").exists()

@@ -17,7 +17,7 @@ from explorer.federated import calibration
 from explorer.federated.baselines import BASELINES
 from explorer.federated.mechanism import ALGORITHMS, Federated
 from explorer.grid.grid import Grid
-from explorer.inspection.decisions import decision
+from explorer.inspection import decision
 from explorer.points.matrix import FrequencyMatrix
 from explorer.privacy.ledger import Ledger
 from explorer.releases.distributed import DistributedRelease

@@ -15,7 +15,7 @@ from explorer.mechanisms import AG, HTF, UG, Identity, Mechanism, all_mechanisms
 from explorer.mechanisms.declared import documented, kind_of
 from explorer.mechanisms.forecast import _town
 from explorer.points.matrix import FrequencyMatrix
-from explorer.scenario.known import area_mechanisms
+from explorer.scenario.parts import area_mechanisms
 from explorer.testing import mechanism_checks
 from tests.helpers import card_of
 

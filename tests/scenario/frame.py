@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import nbformat
+import param
 import pytest
 
 from explorer.errors import InputError
@@ -31,9 +32,9 @@ def as_the_page_begins(page: str, state: Any) -> Scenario:
     assert one.contribution_bound == state.bound
     assert repr(one.made()[0]) == repr(state.instance())
     looks = one.look
-    for name, values in type(looks).choices.items():
-        assert list(values) == state.param[name].objects
-    for name in type(looks).__dataclass_fields__:
+    for name, declared in type(looks).declared.items():
+        if isinstance(declared, param.Selector):
+            assert list(declared.objects) == state.param[name].objects
         assert getattr(looks, name) == getattr(state, name)
     return one
 

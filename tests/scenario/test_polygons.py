@@ -8,7 +8,7 @@ from explorer import exact
 from explorer.cities.catalogue import find
 from explorer.errors import InputError
 from explorer.scenario import Polygon, Scenario, to_notebook, to_python
-from explorer.scenario.polygons import MOST_TEXT
+from explorer.scenario.boxes import MOST_TEXT
 
 RING = shapely.Polygon([(-500.5, -700), (900.125, -600), (0, 800)], [[(0, 0), (100, 0), (0, 100)]])
 

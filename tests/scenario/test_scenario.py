@@ -17,10 +17,9 @@ from explorer.scenario import (
     Box,
     Choice,
     Scenario,
-    link,
+    encoding,
     presets,
     to_python,
-    yaml_file,
 )
 from tests.scenario.frame import ids, refuses
 
@@ -30,7 +29,7 @@ PLAIN = {"scenario": 1, "city": "madeup", "mechanisms": ["htf"], "epsilon": 0.1}
 def test_a_link_is_short_and_fit_for_an_address() -> None:
     text = Scenario(seed=7, epsilon=0.5, look={"right": "difference"}).to_link()
     assert len(text) < 60
-    assert link._CHARACTERS.fullmatch(text)
+    assert encoding._CHARACTERS.fullmatch(text)
     many = Scenario(boxes=[Box(k, k, k + 10.123, k + 99.456, f"Box {k}") for k in range(200)])
     assert len(many.to_link()) < 8000
     assert Scenario.from_link(many.to_link()) == many
@@ -179,9 +178,9 @@ def test_hostile_yaml_is_refused_at_once_in_a_sentence(text) -> None:
 
 def packed(data: bytes) -> str:
     """A link whose checks hold, whatever is in it."""
-    packer = zlib.compressobj(9, wbits=-15, zdict=link._OFTEN)
+    packer = zlib.compressobj(9, wbits=-15, zdict=encoding._OFTEN)
     body = zlib.crc32(data).to_bytes(4, "big") + packer.compress(data) + packer.flush()
-    return link._WAY + base64.urlsafe_b64encode(body).decode().rstrip("=")
+    return encoding._WAY + base64.urlsafe_b64encode(body).decode().rstrip("=")
 
 
 def test_the_links_of_the_hostile_tests_would_open_if_they_were_good() -> None:
@@ -231,12 +230,12 @@ def test_a_bomb_is_not_unpacked_beyond_the_bound(monkeypatch) -> None:
         def __getattr__(self, name):
             return getattr(self._inner, name)
 
-    monkeypatch.setattr(link.zlib, "decompressobj", Watched)
+    monkeypatch.setattr(encoding.zlib, "decompressobj", Watched)
     bomb = packed(b" " * 10_000_000)
-    assert len(bomb) <= link.MOST_CHARACTERS
+    assert len(bomb) <= encoding.MOST_CHARACTERS
     with pytest.raises(InputError):
         Scenario.from_link(bomb)
-    assert sizes == [link.MOST_BYTES]
+    assert sizes == [encoding.MOST_LINK_BYTES]
 
 
 def test_a_link_that_was_cut_or_changed_never_opens_as_something_else() -> None:
@@ -265,7 +264,7 @@ def test_a_screen_that_no_link_can_carry_is_refused_when_it_is_copied() -> None:
     with pytest.raises(InputError, match="save it as a file"):
         Scenario(boxes=boxes).to_link()
     text = Scenario(boxes=boxes).to_yaml()
-    assert len(text) < yaml_file.MOST_BYTES
+    assert len(text) < encoding.MOST_BYTES
     assert len(Scenario.from_yaml(text).boxes) == 200
 
 

@@ -20,8 +20,7 @@ from explorer.app.kit.numbers import share
 from explorer.app.kit.prose import column
 from explorer.app.work.job import Job, Run, patient
 from explorer.errors import InputError
-from explorer.evaluate.bias import ErrorParts
-from explorer.evaluate.repeats import Spread, one_run, repeats
+from explorer.evaluate.repeats import ErrorParts, Spread, one_run, repeats
 from explorer.grid.range_queries import Queries, edges_and_shapes, same_shape
 from explorer.mechanisms import Mechanism, mechanism, rebuild
 from explorer.points.truth import exact

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
@@ -218,21 +218,21 @@ def present(
         boxes = None
     sweep = Sweep()
     if _sweeps(state):
-        sweep = Sweep(**{n: getattr(state, _SWEEP.get(n, n)) for n in _names(Sweep)})
+        sweep = Sweep(**{n: getattr(state, _SWEEP.get(n, n)) for n in Sweep.declared})
     pair = Pair()
     if isinstance(state, PairChoices):
-        pair = Pair(**{name: getattr(state, name) for name in _names(Pair)})
+        pair = Pair(**{name: getattr(state, name) for name in Pair.declared})
     return Scenario(
         page=page,
         city=instead if is_own else state.city,
-        places=state.places if kind.places else "",
+        places=state.places if kind.default("places") else "",
         side=state.side,
         contribution_bound=state.bound,
         mechanisms=tuple(Choice.read(side.instance()) for side in state.sides),
         epsilon=state.epsilon,
         seed=None if released else state.seed,
         boxes=boxes,
-        look=kind.look(**{name: getattr(state, name) for name in _names(kind.look)}),
+        look=kind.look(**{name: getattr(state, name) for name in kind.look.declared}),
         sweep=sweep,
         pair=pair,
     )
@@ -247,14 +247,14 @@ def refuse_own(city: str, page: str) -> None:
 def _plain(state: Any, scenario: Scenario) -> dict[str, Any]:
     """Choices besides city, mechanisms and epsilon by their names in the state."""
     result: dict[str, Any] = {"side": scenario.side, "bound": scenario.contribution_bound}
-    result |= {name: getattr(scenario.look, name) for name in _names(scenario.kind.look)}
+    result |= {name: getattr(scenario.look, name) for name in scenario.kind.look.declared}
     if scenario.places:
         result["places"] = scenario.places
     if _sweeps(state) and scenario.page == "compare":
-        result |= {_SWEEP.get(n, n): getattr(scenario.sweep, n) for n in _names(Sweep)}
+        result |= {_SWEEP.get(n, n): getattr(scenario.sweep, n) for n in Sweep.declared}
         result["chosen"] = list(result["chosen"])
     if isinstance(state, PairChoices) and scenario.page == "compare":
-        result |= {name: getattr(scenario.pair, name) for name in _names(Pair)}
+        result |= {name: getattr(scenario.pair, name) for name in Pair.declared}
     if scenario.seed is not None:
         result["seed"] = scenario.seed
     return result
@@ -263,7 +263,3 @@ def _plain(state: Any, scenario: Scenario) -> dict[str, Any]:
 def _sweeps(state: Any) -> bool:
     """Whether the page has error curves, so that a scenario tells what they are asked for."""
     return isinstance(state, SweepChoices)
-
-
-def _names(part: type) -> list[str]:
-    return [field.name for field in fields(part)]

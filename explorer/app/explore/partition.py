@@ -25,7 +25,7 @@ from explorer.app.kit.prose import column
 from explorer.app.kit.table import Table, TableColumn
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
-from explorer.inspection.decisions import decision
+from explorer.inspection import decision
 from explorer.inspection.leaves import LeafTable, Span, read_span
 from explorer.views.histogram import Bins, Histogram, value
 

@@ -139,7 +139,7 @@ def serve(
     first = "explore" if scenario is None else scenario.page
     teach_at = ""
     if class_only:
-        from explorer.app.classroom.teaching import Teachers
+        from explorer.app.classroom.page import Teachers
 
         first, teachers = "classroom", Teachers.who_sign_in() if passwords else Teachers.by_key()
         served = tuple(page for page in served if page.key == first)

@@ -6,15 +6,16 @@ from any thread, and everything is bounded: a client without a browser can ask f
 
 from __future__ import annotations
 
+import csv
+import io
 import secrets
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from explorer.errors import InputError
 from explorer.teaching.pool import SEEDS, Answer, Pool, Question, Summary
-from explorer.teaching.seats import Changed, Seats
 
 #: Limits: participants of a class (thirty, and some who open the page again); screens of its
 #: teacher, and as many of projectors; questions of a class; answers to one, of one participant and
@@ -22,7 +23,16 @@ from explorer.teaching.seats import Changed, Seats
 MOST_PARTICIPANTS, MOST_SCREENS = 40, 5
 MOST_QUESTIONS, MOST_OWN, MOST_ANSWERS = 30, 100, 5000
 
+#: Windows of one participant; a further one takes the place of the oldest.
+MOST_WINDOWS = 3
+#: What stands in a file of answers.
+COLUMNS = (
+    *("question", "city", "mechanism", "epsilon", "box_west", "box_south", "box_east"),
+    *("box_north", "unit", "exact_count", "participant", "answer", "noise_sd", "kind"),
+)
+
 Clock = Callable[[], float]
+Changed = Callable[[], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +71,66 @@ class Asked:
     question: Question
     summary: Summary | None
     answers: tuple[tuple[int, float, float], ...]
+
+
+class Seats:
+    """Windows of participants. Not for several threads: `ClassRoom` locks it.
+
+    A participant is known by a token that the browser keeps, so that a reload or a second window is
+    no further participant. A token cannot be guessed and is never sent to anybody else.
+    """
+
+    def __init__(self) -> None:
+        self._changed: dict[int, Changed] = {}
+        self._who: dict[int, int] = {}
+        self._by_token: dict[str, int] = {}
+        self._tokens: dict[int, str] = {}
+
+    def __contains__(self, seat: int) -> bool:
+        return seat in self._changed
+
+    @property
+    def present(self) -> int:
+        """Participants with a window at this moment."""
+        return len(set(self._who.values()))
+
+    @property
+    def told(self) -> Sequence[Changed]:
+        """What to call when something changes."""
+        return list(self._changed.values())
+
+    def knows(self, token: str) -> bool:
+        """Whether the participant of this token has a window already."""
+        return self._by_token.get(token) in self._who.values()
+
+    def take(self, seat: int, changed: Changed, token: str) -> None:
+        """Open a window: of the participant with this token, of a new one without."""
+        who = self._by_token.get(token)
+        if who is None:
+            who, token = seat, secrets.token_urlsafe(24)
+            self._by_token[token], self._tokens[who] = who, token
+        windows = [window for window, owner in self._who.items() if owner == who]
+        for oldest in windows[: len(windows) + 1 - MOST_WINDOWS]:
+            del self._changed[oldest], self._who[oldest]
+        self._changed[seat], self._who[seat] = changed, who
+
+    def who(self, seat: int) -> int:
+        """The participant of a window."""
+        return self._who.get(seat, seat)
+
+    def token(self, seat: int) -> str:
+        """What brings the participant of a window back; "" for none."""
+        return self._tokens.get(self.who(seat), "")
+
+    def leave(self, seat: int, *, answered: Callable[[int], bool]) -> bool:
+        """Close a window; who has neither another one nor an answer is forgotten."""
+        if seat not in self._changed:
+            return False
+        who = self._who.pop(seat)
+        del self._changed[seat]
+        if who not in self._who.values() and not answered(who):
+            del self._by_token[self._tokens.pop(who)]
+        return True
 
 
 class ClassRoom:
@@ -316,3 +386,31 @@ class ClassRoom:
 def _check_room(there: int, limit: int) -> None:
     if there >= limit:
         raise InputError(f"This class is full: {there} are in it already.")
+
+
+def answers_csv(history: Iterable[Asked]) -> str:
+    """One line for each answer; a question that no one answered has one line without an answer.
+
+    It holds exact counts. Seeds stay out: who knows one can draw the same noise and subtract it.
+
+    Parameters
+    ----------
+    history : what `ClassRoom.history` gives
+
+    Returns
+    -------
+    str
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for number, entry in enumerate(history, start=1):
+        question = entry.question
+        edges = [float(edge) for edge in question.rectangle]
+        head = [number, question.city, question.mechanism, question.epsilon, *edges]
+        head += [question.grid.unit, question.true]
+        for who, value, sd in entry.answers:
+            writer.writerow([*head, who, value, sd, "preview"])
+        if not entry.answers:
+            writer.writerow([*head, "", "", "", ""])
+    return text.getvalue()

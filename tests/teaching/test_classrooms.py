@@ -2,12 +2,11 @@
 
 import pytest
 
-from explorer.app.classroom.entrance import MOST_TRIES
+from explorer.app.classroom.page import MOST_TRIES
 from explorer.errors import InputError
 from explorer.serving import entrance
 from explorer.teaching import classrooms
-from explorer.teaching.classrooms import ClassRooms
-from explorer.teaching.codes import CHARACTERS, LENGTH
+from explorer.teaching.classrooms import CHARACTERS, LENGTH, ClassRooms
 from explorer.teaching.pool import Answer
 from tests.teaching.test_classroom import asked, nothing
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import hmac
+import secrets
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from dataclasses import field as made_with
 from typing import Any, Self
 from urllib.parse import parse_qsl, urlencode
 
 import panel as pn
 
-from explorer.app.classroom.entrance import MOST_TRIES, Entrance
-from explorer.app.classroom.participant import ParticipantView
-from explorer.app.classroom.projector import ProjectorView
-from explorer.app.classroom.teacher import TeacherView
-from explorer.app.classroom.teaching import Teachers
+from explorer.app.classroom.screens import ParticipantView, ProjectorView, TeacherView
+from explorer.app.curator.setting_fields import button, field
 from explorer.app.kit import ui
 from explorer.app.kit.browser import Cookie
 from explorer.app.kit.html import put
@@ -20,20 +21,105 @@ from explorer.app.kit.labels import BADGE
 from explorer.app.kit.later import when_loaded
 from explorer.app.kit.navigation import Link
 from explorer.app.kit.page import AppPage
-from explorer.app.kit.prose import column, pane
+from explorer.app.kit.prose import column, pane, side_by_side
 from explorer.app.kit.reach import Reach
 from explorer.app.kit.words import words
-from explorer.app.work.document import own_address
+from explorer.app.work.document import own_address, own_name
 from explorer.cities import catalogue as cities
 from explorer.errors import InputError
 from explorer.teaching.classroom import ClassRoom
 from explorer.teaching.classrooms import IDLE, ClassRooms
 
+#: Wrong codes of one visit; after that the page has to be opened again.
+MOST_TRIES = 20
+_LOG_IN = '<a href="./login?next=class">Log in to teach</a>'
 #: The classes of this server, shared by all visitors of the process.
 ROOMS = ClassRooms()
 #: What the bar says before anybody is teacher, and of screens that hold no exact count.
 NO_COUNTS = "This screen holds no exact counts"
 REVEALED = "Shows the true count of this question"
+
+
+@dataclass(frozen=True)
+class Teachers:
+    """Who may create a class where the class page is all that a server has.
+
+    Anyone who creates a class sees the true counts, so there a participant must not: a teacher
+    comes by an address with a key that is made with the server, or has signed in.
+
+    Parameters
+    ----------
+    sign_in : whether teachers have names and passwords; else a key is theirs
+    key : what the address of a teacher's page holds; "" where they sign in
+    """
+
+    sign_in: bool = False
+    key: str = made_with(default="", repr=False)
+
+    @classmethod
+    def by_key(cls) -> Teachers:
+        """With a new key, which no one guesses."""
+        return cls(key=secrets.token_urlsafe(24))
+
+    @classmethod
+    def who_sign_in(cls) -> Teachers:
+        """With a name and a password."""
+        return cls(sign_in=True)
+
+    @property
+    def address(self) -> str:
+        """Where a teacher begins, on this server."""
+        return "/login?next=class" if self.sign_in else f"/class?teach={self.key}"
+
+    def admit(self, key: str) -> bool:
+        """Whether the visitor of the page that is being made may teach."""
+        return bool(own_name()) if self.sign_in else self.is_key(key)
+
+    def is_key(self, typed: str) -> bool:
+        """Whether this is the key."""
+        return bool(self.key) and hmac.compare_digest(typed.encode(), self.key.encode())
+
+
+class Entrance:
+    """Two ways in: a code to type, or a class to create.
+
+    Parameters
+    ----------
+    join : called with the code that was typed
+    create : called for a new class
+    alone : whether the server has no other page, which would show the truth
+    """
+
+    def __init__(
+        self, join: Callable[[str], None], create: Callable[[], None], alone: bool = False
+    ) -> None:
+        text = words("classroom")
+        self._join = join
+        self.code = ui.TextInput(label="Class code", max_length=40, size="small", **field(220))
+        self.code.param.watch(lambda _event: self._typed(), "enter_pressed")
+        self.create_button = button("Create a class", create)
+        # In a row of its own: in a column the field would grow downwards.
+        typed = ui.wrapping(self.code, button("Join", self._typed, strong=True))
+        self._join_half = _half("Take part", text["Join"], typed)
+        others = "" if alone else f" {text['Others']}"
+        self._teach_half = _half("Teach", f"{text['Teach']}{others}", self.create_button)
+        self._sign_in = _half("Teach", f"{text['Log in']} {_LOG_IN}")
+        halves = self._join_half, self._teach_half
+        self.view = side_by_side(*halves, gap="16px 40px", margin=(10, 0))
+
+    def teach(self, allowed: bool, sign_in: bool = False) -> None:
+        """Offer to create a class or not; anyone who may ``sign_in`` for it is led there."""
+        others = [self._teach_half] if allowed else [self._sign_in] if sign_in else []
+        self.view.objects = [self._join_half, *others]
+
+    def _typed(self) -> None:
+        # The letters of a code arrive one by one; `value` waits for the field to be left.
+        self._join(self.code.value_input or self.code.value or "")
+
+
+def _half(title: str, text: str, *controls: Any) -> Any:
+    head = pane(f"<h2>{title}</h2><p>{text}</p>", margin=(0, 0, 8, 0))
+    return column(head, column(*controls), styles={"flex": "1 1 300px", "max-width": "460px"})
 
 
 class ClassResult(AppPage):
@@ -90,14 +176,8 @@ class ClassResult(AppPage):
         self._stage = column(self.entrance.view)
         title = f'<h1 class="visually-hidden">{self.TITLE}</h1>'
         self._about = pane(f'<p class="summary">{words("classroom")["About"]}</p>')
-        self.body = column(
-            pane(title),
-            self._about,
-            self.message.view,
-            self._stage,
-            self._cookie.view,
-            margin=(10, 16, 24, 16),
-        )
+        rest = self._about, self.message.view, self._stage, self._cookie.view
+        self.body = column(pane(title), *rest, margin=(10, 16, 24, 16))
         self.live()
         # A request that never becomes a visit takes no seat.
         when_loaded(self._asked)
@@ -181,9 +261,8 @@ class ClassResult(AppPage):
     def _as_projector(self, room: ClassRoom) -> None:
         # A projector view knows it already.
         self._about.visible = False
-        self.view = ProjectorView(
-            room, self._base(), self._why_not, self._ended, told=self._say_badge
-        )
+        way = self._base(), self._why_not
+        self.view = ProjectorView(room, *way, self._ended, told=self._say_badge)
         self._stay("", **{"class": room.code, "view": "projector"})
 
     def _say_badge(self, revealed: bool) -> None:
@@ -215,12 +294,7 @@ class ClassResult(AppPage):
         # Who has created a class had the server's key.
         self._may_teach |= self._teachers is not None and not self._teachers.sign_in
         self.view = TeacherView(
-            room,
-            self._catalogue,
-            self._city,
-            self._side,
-            self.message,
-            self._ended,
+            *(room, self._catalogue, self._city, self._side, self.message, self._ended),
             lambda: self._rooms.close(room),
             base=self._base(),
             why_not=self._why_not,

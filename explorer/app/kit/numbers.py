@@ -67,3 +67,12 @@ def many(n: int, noun: str) -> str:
     ('1 redraw', '1,101 redraws')
     """
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def edge(value: float) -> str:
+    """An edge of a box in three digits and no more.
+
+    >>> edge(-0.04), edge(-2.031), edge(16.0)
+    ('−0.04', '−2.03', '16')
+    """
+    return f"{value:.3g}".replace("-", "−")

@@ -8,7 +8,7 @@ from typing import Any
 
 from jinja2 import Environment, StrictUndefined, Template
 
-from explorer.app.kit.numbers import many, signed
+from explorer.app.kit.numbers import edge, many, share, signed
 from explorer.views.tables import number
 from explorer.views.texts import texts_of
 
@@ -18,7 +18,9 @@ _TEMPLATES.filters |= {
     "whole": "{:,.0f}".format,
     "tenth": "{:,.1f}".format,
     "short": "{:g}".format,
+    "edge": edge,
     "many": many,
+    "share": share,
     "number": number,
     "signed": signed,
 }
@@ -43,6 +45,7 @@ def sentence(page: str, heading: str, **values: Any) -> str:
     """A text of ``words/templates/<page>.md`` with its values; nothing is escaped.
 
     Filters: ``whole`` and ``tenth`` (thousands with commas, so many digits), ``short`` (``:g``),
-    ``many("noun")``, ``number`` (three significant digits, or as many as given) and ``signed``.
+    ``many("noun")``, ``number`` (three significant digits, or as many as given), ``signed``,
+    ``share`` (of 1, in percents) and ``edge`` (of a box, in three digits).
     """
     return _template(page, heading).render(values)

@@ -12,13 +12,10 @@ from bokeh.document import Document
 from panel.io.state import set_curdoc
 
 from explorer.app import ClassResult
-from explorer.app.classroom.participant import ParticipantView
-from explorer.app.classroom.projector import ProjectorView
-from explorer.app.classroom.teacher import TeacherView
-from explorer.app.classroom.teaching import Teachers
+from explorer.app.classroom.page import Teachers
+from explorer.app.classroom.screens import ParticipantView, ProjectorView, TeacherView
 from explorer.teaching import classrooms
-from explorer.teaching.classrooms import ClassRooms
-from explorer.teaching.codes import spaced
+from explorer.teaching.classrooms import ClassRooms, spaced
 from tests.app.press import download, find, press, text
 
 

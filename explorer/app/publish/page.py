@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import html
 import io
-from collections.abc import Callable, Sequence
+import tempfile
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Self
 
 from explorer.app.curator.setting_fields import button
@@ -14,25 +18,158 @@ from explorer.app.kit.html import put
 from explorer.app.kit.navigation import Link
 from explorer.app.kit.page import AppPage
 from explorer.app.kit.prose import column, pane
-from explorer.app.kit.words import words
-from explorer.app.publish.answers import AnswersForm
-from explorer.app.publish.making import Folder, make, read_boxes
-from explorer.app.publish.statement import as_html
+from explorer.app.kit.words import sentence, words
 from explorer.app.work.foreign import Foreign
 from explorer.app.work.job import Background
 from explorer.errors import InputError
+from explorer.mechanisms import all_mechanisms
 from explorer.privacy.drawn import Drawn, DrawnReleases
 from explorer.privacy.ledger import Ledger
-from explorer.privacy.receipts import statement
-from explorer.publish.about import KeptAnswers
-from explorer.publish.published import Boxes
+from explorer.privacy.receipts import receipts, statement
+from explorer.publish.about import QUESTIONS, About, KeptAnswers
+from explorer.publish.checks import checked
+from explorer.publish.directory import write_directory
+from explorer.publish.manifest import size_and_sum
+from explorer.publish.names import RELEASE
+from explorer.publish.published import Booking, Boxes, Method, Published
+from explorer.publish.registry import slug
+from explorer.publish.signing import PublisherKey, fingerprint
+from explorer.publish.verdict import Verdict
+from explorer.queries.foreign import foreign_ranges
 from explorer.queries.range_files import MOST_BYTES, SUFFIXES
+from explorer.releases.release import Release
 from explorer.views.markup import safe_text
 
 NO_COUNTS = "This screen holds no exact counts"
-_HEAD = (14, 0, 6, 0)
 #: Releases that are offered, the newest first.
 MOST = 20
+_LONGEST = 2_000
+#: What a menu says before anything is chosen: nothing is chosen for anybody.
+_OPEN, _NOTHING = "Choose …", "-"
+#: So many bookings of a population, and populations, are on the page.
+MOST_BOOKINGS, MOST_POPULATIONS = 20, 50
+
+
+@dataclass(frozen=True, eq=False)
+class Folder:
+    """A folder that is made.
+
+    Attributes
+    ----------
+    drawn : the release that it is of
+    name : of the folder
+    content : of the archive that holds it
+    verdict : what `verify` finds of it
+    signed_by : the fingerprint of the key, "" without one
+    sha256 : of its release
+    """
+
+    drawn: Drawn
+    name: str
+    content: bytes
+    verdict: Verdict
+    signed_by: str
+    sha256: str
+
+
+def read_boxes(drawn: Drawn, content: bytes, name: str, given_up: Callable[[], bool]) -> Boxes:
+    """Boxes and polygons that a visitor sends, for the map of a drawn release; read in a sandbox.
+
+    Raises
+    ------
+    InputError
+        For a file that holds none, more than a report takes, and a release that is no map.
+    """
+    grid = Release.load(DrawnReleases(Ledger().path).path(drawn.token)).grid
+    return Boxes.of_file(foreign_ranges(content, grid, name, given_up=given_up))
+
+
+def make(
+    ledger: Ledger,
+    drawn: Drawn,
+    answers: Mapping[str, Any],
+    signed: bool,
+    boxes: Boxes | None = None,
+) -> Folder:
+    """Make the folder of a drawn release, next to the page: it takes seconds.
+
+    Raises
+    ------
+    InputError
+        For answers that are missing, a release that cannot be published or is not there any more,
+        and where there is no space.
+    """
+    about = About.of(answers)
+    drawn_releases = DrawnReleases(ledger.path)
+    booked = receipts(ledger, [drawn.token])
+    if not booked or not drawn_releases.known(drawn.token):
+        raise InputError("This release is not kept any more: it was saved before, or given up.")
+    booking = Booking.of(booked[0])
+    release = Release.load(drawn_releases.path(drawn.token))
+    kind = all_mechanisms().get(release.mechanism)
+    if kind is None:
+        raise InputError(f"{drawn.title} is by no mechanism of maps: save it as a file.")
+    published = Published(release, about, booking, Method.of(kind), boxes)
+    KeptAnswers(ledger.path).keep(drawn.population, about.facts())
+    key = PublisherKey(ledger.path.with_name("publisher.key")) if signed else None
+    with tempfile.TemporaryDirectory(prefix="explorer-") as place:
+        folder = Path(place) / slug(published)
+        write_directory(published, folder, key)
+        verdict = checked(folder)
+        content = io.BytesIO()
+        with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path in sorted(folder.iterdir()):
+                archive.write(path, f"{folder.name}/{path.name}")
+        return Folder(
+            drawn,
+            folder.name,
+            content.getvalue(),
+            verdict,
+            "" if key is None else fingerprint(key.public),
+            size_and_sum(folder / RELEASE)["sha256"],
+        )
+
+
+class AnswersForm:
+    """One field for each question; texts are short lines, choices are menus.
+
+    Parameters
+    ----------
+    refused : shows a sentence
+    """
+
+    def __init__(self, refused: Callable[[str], None]) -> None:
+        look: dict[str, Any] = {"sizing_mode": "stretch_width", "size": "small"}
+        look |= {"margin": (6, 12, 6, 0), "styles": {"flex": "1 1 300px"}}
+        self.fields: dict[str, Any] = {}
+        for question in QUESTIONS:
+            look["label"] = question.label
+            if question.among:
+                options = {_OPEN: _NOTHING, **{choice: choice for choice in question.among}}
+                field: Any = ui.Select(options=options, value=_NOTHING, **look)
+            else:
+                asks = question.asks[:1].upper() + question.asks[1:]
+                field = ui.TextInput(placeholder=asks, max_length=_LONGEST, **look)
+            field.refused = refused
+            self.fields[question.name] = field
+        self.view = ui.wrapping(*self.fields.values())
+
+    def show(self, answers: Mapping[str, Any]) -> None:
+        """Show what was said before; what was not is empty."""
+        for name, field in self.fields.items():
+            value = str(answers.get(name) or "")
+            among = getattr(field, "options", None)
+            field.value = value if among is None or value in among.values() else _NOTHING
+
+    def said(self) -> dict[str, str]:
+        """What is in the form; what is empty is not among it."""
+        result = {}
+        for name, field in self.fields.items():
+            # The letters of a text arrive one by one; `value` waits for the field to be left.
+            value = getattr(field, "value_input", "") or field.value or ""
+            if str(value).strip() and value != _NOTHING:
+                result[name] = str(value)
+        return result
 
 
 class Publish(AppPage):
@@ -57,14 +194,9 @@ class Publish(AppPage):
         self._made: Folder | None = None
         self._boxes: Boxes | None = None
         self._background = Background(self.message)
-        self.release = ui.Select(
-            label="Drawn release",
-            options={},
-            size="small",
-            sizing_mode="stretch_width",
-            max_width=460,
-            margin=(4, 0),
-        )
+        small: dict[str, Any] = {"size": "small", "margin": (4, 0)}
+        wide = {"sizing_mode": "stretch_width", "max_width": 460, **small}
+        self.release = ui.Select(label="Drawn release", options={}, **wide)
         self.release.refused = self.message.refuse
         self.release.param.watch(lambda _event: self._chosen(), "value")
         # Words are ours; where there is Explore, its name in them leads there.
@@ -73,9 +205,8 @@ class Publish(AppPage):
         notice = text["None"].replace("Explore", there if explore else "Explore")
         self._none = pane(f'<div class="prose"><p role="status">{notice}</p></div>')
         self.answers = AnswersForm(self.message.refuse)
-        self.signed = ui.Switch(
-            label="Signature with this machine's key", value=True, margin=(8, 0)
-        )
+        label = "Signature with this machine's key"
+        self.signed = ui.Switch(label=label, value=True, margin=(8, 0))
         self.signed.refused = self.message.refuse
         self.make_button = button("Make the folder, nothing more is spent", self.make, strong=True)
         self.file = ui.Upload(
@@ -84,8 +215,7 @@ class Publish(AppPage):
             accept=",".join(SUFFIXES),
             uploaded_label="{filename} received",
             variant="outlined",
-            size="small",
-            margin=(4, 0),
+            **small,
         )
         self.file.refused = self.message.refuse
         self.file.param.watch(lambda _event: self._received(), "value")
@@ -103,12 +233,12 @@ class Publish(AppPage):
         # A table that is wider than a phone scrolls inside it, and widens nothing else.
         self._ledger = pane(styles={"contain": "inline-size"})
         self._form = column(
-            pane(f"<h2>What you say of it</h2><p>{html.escape(text['Answers'])}</p>", margin=_HEAD),
+            _head("What you say of it", text["Answers"]),
             self.answers.view,
-            pane(f"<h2>Boxes</h2><p>{html.escape(text['Boxes'])}</p>", margin=_HEAD),
+            _head("Boxes", text["Boxes"]),
             self.file,
             self._asked,
-            pane(f"<h2>Signature</h2><p>{html.escape(text['Signature'])}</p>", margin=_HEAD),
+            _head("Signature", text["Signature"]),
             self.signed,
             self.make_button,
             self._result,
@@ -119,11 +249,11 @@ class Publish(AppPage):
             pane(f'<h1 class="visually-hidden">{self.TITLE}</h1>'),
             pane(f'<p class="summary">{html.escape(text["About"])}</p>'),
             self.message.view,
-            pane(f"<h2>Release</h2><p>{html.escape(text['Releases'])}</p>", margin=_HEAD),
+            _head("Release", text["Releases"]),
             self._none,
             self.release,
             self._form,
-            pane(f"<h2>Ledger</h2><p>{html.escape(text['Ledger'])}</p>", margin=_HEAD),
+            _head("Ledger", text["Ledger"]),
             self._ledger,
             margin=(10, 16, 24, 16),
         )
@@ -238,7 +368,23 @@ class Publish(AppPage):
         put(self._result, '<div role="status"></div>')
 
 
+def _head(title: str, text: str) -> Any:
+    return pane(f"<h2>{title}</h2><p>{html.escape(text)}</p>", margin=(14, 0, 6, 0))
+
+
 def _named(drawn: Drawn) -> str:
     when = datetime.fromtimestamp(drawn.time, UTC).strftime("%Y-%m-%d %H:%M:%S")
     saved = " (saved)" if drawn.saved else ""
     return safe_text(f"{drawn.population}: {drawn.title}, {when}{saved}", 120)
+
+
+def as_html(statement: Sequence[dict[str, Any]]) -> str:
+    """A statement of the ledger as a table, the newest booking of each population first."""
+    return sentence(
+        *("publish", "Ledger"),
+        accounts=statement[-MOST_POPULATIONS:][::-1],
+        most=MOST_BOOKINGS,
+        text=lambda text: html.escape(safe_text(text, 120)),
+        more=len(statement) > MOST_POPULATIONS
+        or any(len(account["bookings"]) > MOST_BOOKINGS for account in statement),
+    )

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import panel as pn
+from markupsafe import Markup
 from numpy.typing import NDArray
 
 from explorer.app.curator.data import CityData, is_loaded, load_city
@@ -31,7 +32,7 @@ from explorer.app.kit.prose import (
     text_table,
 )
 from explorer.app.kit.reach import qr_code
-from explorer.app.kit.words import sentence, words
+from explorer.app.kit.words import markup, sentence, words
 from explorer.app.work.job import Background, Job
 from explorer.app.work.timing import Throttle
 from explorer.errors import InputError
@@ -383,8 +384,8 @@ class ProjectorView:
         self._ended, self._told = ended, told
         self.chart = PooledChart(_HEIGHT, _TYPE)
         values = {"base": base, "why_not": why_not, "code": spaced(room.code)}
-        code = qr_code(address_of(base, room)) if base else ""
-        self.way = class_pane(sentence("classroom", "Way in", qr=code, **values))
+        code = Markup(qr_code(address_of(base, room)) if base else "")
+        self.way = class_pane(markup("way_in", qr=code, **values))
         self.way.styles = {"flex": "1 1 300px", "max-width": "420px"}
         self.text, self.key = class_pane(), class_pane()
         self._chart = chart_pane(self.chart.figure)
@@ -402,10 +403,11 @@ class ProjectorView:
             return
         question, summary = look.question, look.summary
         self._told(look.revealed and question is not None)
-        values = {"look": look, "question": "", "locator": ""}
+        values: dict[str, Any] = {"present": many(look.present, "participant"), "question": ""}
         if question is not None:
-            values |= {"question": about_question(question), "locator": _locator(question)}
-        put(self.text, sentence("classroom", "Projector", **values))
+            values |= {"question": about_question(question), "locator": Markup(_locator(question))}
+            values["answers"] = sentence("classroom", "On the wall", look=look)
+        put(self.text, markup("projector", **values))
         self._chart.visible = summary is not None
         put(self.key, "" if summary is None else pooled_legend(truth=look.revealed, own=False))
         if summary is None:
@@ -525,9 +527,9 @@ def address_of(base: str, room: ClassRoom) -> str:
 def _invitation(room: ClassRoom, base: str, why_not: str) -> str:
     """Code, address and picture for participants, and the way to the projector's view."""
     link = address_of(base, room) if base else ""
-    values = {"room": room, "code": spaced(room.code), "link": link, "why_not": why_not}
-    invite, code = words("classroom")["Invite"], qr_code(link) if link else ""
-    return sentence("classroom", "Invitation", invite=invite, qr=code, **values)
+    values = {"code": spaced(room.code), "link": link, "why_not": why_not}
+    values |= {"own": address_of(".", room), "invite": words("classroom")["Invite"]}
+    return markup("invitation", qr=Markup(qr_code(link) if link else ""), **values)
 
 
 def about_question(question: Question) -> str:
@@ -555,7 +557,7 @@ def _locator(question: Question) -> str:
     scale_y = high / question.grid.height
     place = {"left": scale_x * (x0 - west), "top": scale_y * (north - y1)}
     size = {"width": scale_x * (x1 - x0), "height": scale_y * (y1 - y0), "high": high}
-    return sentence("classroom", "Locator", **place, **size)
+    return markup("locator", **place, **size)
 
 
 @lru_cache(_KEPT)

@@ -10,9 +10,11 @@ from jinja2 import Environment, StrictUndefined, Template
 
 from explorer.app.kit.numbers import edge, many, share, signed
 from explorer.views.tables import number
+from explorer.views.templates import templates
 from explorer.views.texts import texts_of
 
 FOLDER = Path(__file__).parents[1] / "words"
+_MARKUP = templates(FOLDER / "templates", 400)
 _TEMPLATES = Environment(undefined=StrictUndefined)
 _TEMPLATES.filters |= {
     "whole": "{:,.0f}".format,
@@ -49,3 +51,8 @@ def sentence(page: str, heading: str, **values: Any) -> str:
     ``share`` (of 1, in percents) and ``edge`` (of a box, in three digits).
     """
     return _template(page, heading).render(values)
+
+
+def markup(name: str, **values: Any) -> str:
+    """HTML of ``words/templates/<name>.html``, whose texts are escaped, see `views.templates`."""
+    return _MARKUP.get_template(f"{name}.html").render(values)

@@ -12,7 +12,7 @@ from explorer.app.curator.data import CityData
 from explorer.app.curator.setting_fields import EPSILONS
 from explorer.app.kit.html import put
 from explorer.app.kit.prose import chart_pane, column, pane, quiet, text_table
-from explorer.app.kit.words import sentence
+from explorer.app.kit.words import markup, sentence
 from explorer.app.learn.experiment import ExamplesExperiment, explained
 from explorer.app.work.cache import Shelf
 from explorer.errors import InputError
@@ -112,7 +112,7 @@ class TrustExperiment(ExamplesExperiment):
         put(self.cut, f'<p class="finding">{sentence("learn", "One large shard", **shards)}</p>')
         put(self.cuts, cuts(result.cuts))
         agreed = f"{round(CORRUPT * plan.asked)} of {plan.asked}"
-        put(self.who, sentence("learn", "Who sees what", agreed=agreed))
+        put(self.who, markup("who_sees_what", agreed=agreed))
         self._strips.visible = view is not None
         put(self.twin, details("Numbers of the charts", vectors(shared)) if view else "")
         if view is not None and total is not None:

@@ -18,7 +18,7 @@ from explorer.app.kit.html import put
 from explorer.app.kit.navigation import Link
 from explorer.app.kit.page import AppPage
 from explorer.app.kit.prose import column, pane
-from explorer.app.kit.words import sentence, words
+from explorer.app.kit.words import markup, words
 from explorer.app.work.foreign import Foreign
 from explorer.app.work.job import Background
 from explorer.errors import InputError
@@ -380,11 +380,10 @@ def _named(drawn: Drawn) -> str:
 
 def as_html(statement: Sequence[dict[str, Any]]) -> str:
     """A statement of the ledger as a table, the newest booking of each population first."""
-    return sentence(
-        *("publish", "Ledger"),
+    return markup(
+        "ledger",
         accounts=statement[-MOST_POPULATIONS:][::-1],
         most=MOST_BOOKINGS,
-        text=lambda text: html.escape(safe_text(text, 120)),
         more=len(statement) > MOST_POPULATIONS
         or any(len(account["bookings"]) > MOST_BOOKINGS for account in statement),
     )

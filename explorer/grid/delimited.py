@@ -195,12 +195,7 @@ class Delimited:
                     yield min(raw.tell() / self.size, 1.0), begin, memoryview(data)[:end]
                     begin += end
                 elif length > LONGEST:
-                    line = self._lines(begin)
-                    raise BadRow(
-                        f"The row that begins in line {line} is longer than {LONGEST // 2**20} MB, "
-                        "perhaps by an open quote; close it.",
-                        line,
-                    )
+                    raise _too_long(self._lines(begin))
                 left_over = length - end
                 data[:left_over] = data[end:length]
 
@@ -212,45 +207,69 @@ class Delimited:
         """The line of the file in which a record of a block begins; blank lines are no records."""
         return self._lines(begin) + int(self._scan(block, final=True, target_record=record)[2])
 
-    def records(self) -> list[tuple[int, list[str]]]:
+    def records(self, check: Callable[[int], None] | None = None) -> list[tuple[int, list[str]]]:
         """All records and the line in which each begins; one may have fewer values than names.
+
+        ``check`` is called with how many there are so far, and raises for too many.
 
         Raises
         ------
         BadRow
             For quotes that end nowhere, or in the middle of a value, and for too many values.
         """
-        return self.settled(self._records)
+        return self.settled(lambda: self._records(check))
 
-    def _records(self) -> list[tuple[int, list[str]]]:
-        with self._open() as stream:
-            stream.read(self._start)
-            text = stream.read(-1).decode(errors="replace")
+    def _records(self, check: Callable[[int], None] | None) -> list[tuple[int, list[str]]]:
         csv.field_size_limit(max(csv.field_size_limit(), LONGEST))
-        self._has_quotes, self._has_escapes = '"' in text, "\\" in text
-        lines = [match[0] for match in _LINE.finditer(text)]
-        reader = csv.reader(lines, delimiter=self.delimiter, **self.quoting.for_csv())
+        raw: list[str] = []
+        reader = csv.reader(
+            self._lines_into(raw), delimiter=self.delimiter, **self.quoting.for_csv()
+        )
         rows, read, columns = [], 0, len(self.names)
         try:
             for row in reader:
-                line, raw, read = (
-                    self._first_line + read,
-                    lines[read : reader.line_num],
-                    reader.line_num,
-                )
+                line, read = self._first_line + read, reader.line_num
                 surplus = any(cell.strip() for cell in row[columns:])
                 if surplus or (self.quoting is NO_QUOTES and row and len(row) != columns):
                     raise _other_number(line, len(row), columns)
                 whole = all(part.count(self.delimiter) + 1 == columns for part in raw)
                 if len(raw) > 1 and whole and not self.quoting.whole_lines:
                     raise _whole_lines(line)
+                raw.clear()
                 if any(cell.strip() for cell in row):
                     rows.append((line, row))
+                    if check is not None:
+                        check(len(rows))
         except csv.Error as error:
             raise _bad_quote(self._first_line + read) from error
         if not self.quoting.quotes:
             return [(line, [unwrapped(cell) for cell in row]) for line, row in rows]
         return rows
+
+    def _lines_into(self, raw: list[str]) -> Iterator[str]:
+        """The lines of all records one by one; each is added to ``raw``, too."""
+        decoder, left = codecs.getincrementaldecoder("utf8")("replace"), ""
+        number = self._first_line
+        with self._open() as stream:
+            stream.read(self._start)
+            while data := stream.read(BLOCK):
+                left += decoder.decode(data)
+                lines = [match[0] for match in _LINE.finditer(left)]
+                # The last one may go on in the next block.
+                left = lines.pop()
+                for line in lines:
+                    yield self._noted(line, raw)
+                number += len(lines)
+                if len(left) > LONGEST:
+                    raise _too_long(number)
+            for match in _LINE.finditer(left + decoder.decode(b"", True)):
+                yield self._noted(match[0], raw)
+
+    def _noted(self, line: str, raw: list[str]) -> str:
+        self._has_quotes |= '"' in line
+        self._has_escapes |= "\\" in line
+        raw.append(line)
+        return line
 
     def _read_names(self, lines: list[str]) -> None:
         """Find the line of names, the delimiter, and where the records begin."""
@@ -357,6 +376,14 @@ def _other_number(line: int, values: int, names: int) -> BadRow:
     return BadRow(
         f"Line {line} of this file has {'more' if values > names else 'fewer'} values than there "
         "are names of columns; mend that line, or delete it if it is no record.",
+        line,
+    )
+
+
+def _too_long(line: int) -> BadRow:
+    return BadRow(
+        f"The row that begins in line {line} is longer than {LONGEST // 2**20} MB, perhaps by an "
+        "open quote; close it.",
         line,
     )
 

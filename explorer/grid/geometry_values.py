@@ -20,6 +20,7 @@ from explorer.grid.geometry_columns import NAMED, GeometryColumn, damaged_descri
 from explorer.grid.place_texts import (
     not_points,
     point_texts,
+    without_missing,
     without_srid,
     wkb_of_hex,
     written,
@@ -136,6 +137,8 @@ def geometries(values: Any, column: GeometryColumn) -> NDArray[Any]:
     different = encoded.dictionary
     if column.encoding == "hex WKB":
         different = wkb_of_hex(different, column.name)
+    elif column.encoding != "WKB":
+        different = without_missing(different)
     if column.encoding == "WKT":
         shapes = shapely.from_wkt(without_srid(different).to_numpy(zero_copy_only=False))
     elif column.encoding in ("WKB", "hex WKB"):

@@ -97,16 +97,22 @@ class Layers:
         """A frame of GeoPandas with the named columns, and the geometry if it is asked for."""
         import pyogrio
 
-        with self._reading():
+        def read(names: Sequence[str], with_geometry: bool) -> Any:
             return pyogrio.read_dataframe(
                 self._file,
                 layer=layer.number,
-                columns=list(columns),
-                read_geometry=geometry,
+                columns=list(names),
+                read_geometry=with_geometry,
                 # Else whole numbers with gaps would be floats, and long ids others.
                 use_arrow=True,
                 arrow_to_pandas_kwargs={"integer_object_nulls": True},
             )
+
+        with self._reading():
+            if geometry and "geometry" in columns:
+                shapes = read([], True).geometry
+                return _with_shapes(read(columns, False), shapes.array, shapes.crs)
+            return read(columns, geometry)
 
     @contextmanager
     def _reading(self) -> Any:
@@ -162,7 +168,6 @@ class Tables:
 
     def read(self, layer: Layer, columns: Sequence[str], geometry: bool) -> Any:
         """A frame with the named columns, and the geometry if it is asked for."""
-        import geopandas
         import pandas
 
         shape = [self._shapes[layer.name]] if geometry else []
@@ -175,8 +180,7 @@ class Tables:
         )
         if not geometry:
             return frame
-        shapes = _shapes_of(values[-1])
-        return geopandas.GeoDataFrame(frame, geometry=shapes, crs=layer.crs)
+        return _with_shapes(frame, _shapes_of(values[-1]), layer.crs)
 
     def _look(self, opened: sqlite3.Connection, number: int, name: str, place: Any) -> Layer:
         about = opened.execute(f"PRAGMA table_info({_quoted(name)})").fetchall()
@@ -206,6 +210,17 @@ class Tables:
             if isinstance(error, InputError):
                 raise
             raise gdal.damaged() from error
+
+
+def _with_shapes(frame: Any, shapes: Any, crs: Any) -> Any:
+    """A frame with shapes, which are called "geometry" where no other column is."""
+    import geopandas
+
+    name = "geometry"
+    while name in frame:
+        name += "_"
+    columns = dict(frame.items()) | {name: geopandas.GeoSeries(shapes, crs=crs)}
+    return geopandas.GeoDataFrame(columns, geometry=name)
 
 
 def layers_of(content: Content) -> Layers | Tables:

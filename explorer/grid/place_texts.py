@@ -116,15 +116,16 @@ def written_shapes(values: Sequence[str]) -> Written | None:
     >>> written_shapes(["POLYGON ((0 0, 1 0, 1 1, 0 0))"])
     Written(encoding='WKT', north_first=False, assumed=False, srid=0, refusal='')
     """
-    parsed = {
+    present = [value for value in values if not re.match(_MISSING, value)]
+    pattern_of_encoding = {
         "WKT": _SHAPE,
         "hex WKB": re.compile(_PATTERNS["hex WKB"][0]),
         "GeoJSON": re.compile(rf"(?s)^\s*\{{.*{_QUOTE}coordinates{_QUOTE}\s*:\s*\["),
     }
-    for encoding, pattern in parsed.items():
-        matches = [pattern.match(value) for value in values if not re.match(_MISSING, value)]
+    for encoding, pattern in pattern_of_encoding.items():
+        matches = [pattern.match(value) for value in present]
         if matches and all(matches):
-            srid = re.match(r"\s*SRID\s*=\s*(\d+)", values[0], re.IGNORECASE)
+            srid = re.match(r"\s*SRID\s*=\s*(\d+)", present[0], re.IGNORECASE)
             return Written(encoding, srid=0 if srid is None else int(srid[1]))
     return None
 
@@ -162,6 +163,13 @@ def wkb_of_hex(texts: pa.Array, name: str) -> pa.Array:
     _refuse_others(texts, groups.is_null().to_numpy(zero_copy_only=False), name)
     digits = compute.struct_field(groups, "hex").to_pylist()
     return pa.array([None if value is None else bytes.fromhex(value) for value in digits])
+
+
+def without_missing(texts: pa.Array) -> pa.Array:
+    """Texts of shapes, null for one that says that none is there."""
+    texts = texts.cast(pa.large_string())
+    missing = compute.match_substring_regex(texts, _MISSING)
+    return compute.if_else(missing, pa.scalar(None, texts.type), texts)
 
 
 def without_srid(texts: pa.Array) -> pa.Array:

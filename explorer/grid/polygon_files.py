@@ -146,9 +146,12 @@ class _Reader:
         if content.kind != containers.TEXT:
             return self._of_columns(read_table(content))
         text = Delimited(content.file)
-        cells = [[*row, *[None] * len(text.names)] for _, row in text.records()]
+        records = text.records(check=lambda rows: check_rows(rows, self.what))
         return self._of_columns(
-            {name: [row[i] for row in cells] for i, name in enumerate(text.names)}
+            {
+                name: [row[i] if i < len(row) else None for _, row in records]
+                for i, name in enumerate(text.names)
+            }
         )
 
     def _of_columns(self, columns: Any) -> Any:
@@ -158,19 +161,18 @@ class _Reader:
         from explorer.grid.geometry_columns import described
         from explorer.grid.geometry_values import sample
 
-        is_frame = isinstance(columns, pandas.DataFrame)
-        table = (
-            pa.Table.from_pandas(columns, preserve_index=False) if is_frame else pa.table(columns)
-        )
+        if isinstance(columns, pandas.DataFrame):
+            columns = {str(name): _arrow(columns[name]) for name in columns}
+        table = pa.table(columns)
         check_rows(table.num_rows, self.what)
 
         def read(columns: list[str], texts: list[str]) -> Any:
-            kinds = [
-                (name, pa.dictionary(pa.int32(), pa.string()) if name in texts else kind)
-                for name, kind in zip(table.column_names, table.schema.types, strict=True)
-                if name in columns
-            ]
-            return table.select([name for name, _ in kinds]).cast(pa.schema(kinds))
+            return pa.table(
+                {
+                    name: table[name].dictionary_encode() if name in texts else table[name]
+                    for name in columns
+                }
+            )
 
         place = described(table.schema)
         return self._frame(table.schema, place, lambda name: sample(table[name]), read)
@@ -281,6 +283,16 @@ def check_columns(has: Sequence[Any], required: Sequence[str], what: str) -> Non
         if column not in has:
             listed = ", ".join(shown(str(name)) for name in has[:12]) or "no columns"
             raise InputError(f"The {what} have no column {shown(column)}; choose among {listed}.")
+
+
+def _arrow(column: Any) -> Any:
+    """A column of pandas in Arrow; of numbers and texts mixed all become texts."""
+    import pyarrow as pa
+
+    try:
+        return pa.array(column, from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return pa.array([None if value is None else str(value) for value in column])
 
 
 def _is_text(kind: Any) -> bool:

@@ -27,7 +27,7 @@ from explorer.points.cleaning import (
 )
 from explorer.points.columns import candidates, find_place, listed, unread
 from explorer.points.identity import identities
-from explorer.points.sources.tables import Table
+from explorer.points.sources.tables import Table, refuse_doubled
 
 
 @dataclass(frozen=True)
@@ -116,8 +116,10 @@ def chosen(
             )
     stated = None if crs is None else as_crs(crs)
     alone = table.column if lon is None and lat is None else None
+    refuse_doubled([*named.values()], table.names)
     if alone is not None:
         columns: tuple[str, ...] = (alone.name,)
+        refuse_doubled(columns, table.names)
         resolved, notes = which_crs(table.crs, stated, lambda: places(columns))
         pairs = candidates(table.names)
         if pairs:
@@ -126,6 +128,7 @@ def chosen(
         metric = stated is not None and stated.is_projected
         place = find_place(table.names, lon, lat, metric)
         columns = place.columns
+        refuse_doubled(columns, table.names)
         source_crs = ASSUMED if place.degrees else None
         instead = ", or name columns in that CRS with lon=..., lat=..."
         resolved, notes = which_crs(source_crs, stated, lambda: places(columns), instead)

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pyogrio
 import pytest
 import shapely
 
@@ -379,3 +380,71 @@ def test_boxes_that_follow_each_other(form):
     boxes, names = read_rectangles(text.encode(), GRID)
     assert names == ["a", "b"]
     assert np.allclose(boxes, read_rectangles(frame.to_json().encode(), GRID)[0])
+
+
+def test_a_property_called_geometry_may_be_the_user(tmp_path):
+    frame = geopandas.GeoDataFrame(
+        {
+            "geometry": ["a", "b", "a"],
+            "shape": geopandas.points_from_xy([1, 2, 3], [4, 5, 6], crs=4326),
+        },
+        geometry="shape",
+    )
+    documents = [
+        {
+            "type": "Feature",
+            "properties": {"geometry": who},
+            "geometry": shapely.geometry.mapping(at),
+        }
+        for who, at in zip(frame["geometry"], frame["shape"], strict=True)
+    ]
+    pyogrio.write_dataframe(frame, tmp_path / "a.gpkg", geometry_name="shape")
+    for source in (tmp_path / "a.gpkg", json.dumps(documents).encode()):
+        points = read_points(source, user="geometry")
+        assert points.user.tolist() == [0, 1, 0]
+        assert points.x.tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize(("geometry", "x"), [
+    ({"type": "GeometryCollection", "geometries": [
+        {"type": "GeometryCollection", "geometries": [{"type": "Point", "coordinates": [5, 6]}]}
+    ]}, 5),
+    ({"type": "MultiPoint", "coordinates": [[5, 6, 7, 8]]}, 5),
+    ({"type": "Point", "coordinates": [None]}, None),
+    ({"type": "Point", "coordinates": [None, None]}, None),
+    ({"type": "GeometryCollection", "geometries": [None]}, None),
+])  # fmt: skip
+def test_unusual_points_of_geojson_are_read(geometry, x):
+    features = [
+        {"type": "Feature", "properties": None, "geometry": shape}
+        for shape in ({"type": "Point", "coordinates": [1, 2]}, geometry)
+    ]
+    points = read_points(json.dumps(features).encode())
+    assert points.x.tolist() == [1, *([] if x is None else [x])]
+
+
+def test_commas_with_two_meanings_in_json_are_refused():
+    rows = [{"lon": 1, "lat": 2, "n": text} for text in ("1,5", "1,234,567")]
+    refuses("comma that has another meaning", read_points, json.dumps(rows).encode(), weight="n")
+
+
+def test_columns_of_parquet_that_nobody_asked_for_do_no_harm(tmp_path):
+    names = ["lon", "lat", "twice", "twice", *(f"c{number}" for number in range(1100))]
+    pq.write_table(
+        pa.Table.from_arrays([pa.array([1.0, 2.0])] * len(names), names), tmp_path / "wide.parquet"
+    )
+    assert scan_points(tmp_path / "wide.parquet").rows == 2
+    refuses(
+        "Two columns have the name 'twice'", scan_points, tmp_path / "wide.parquet", weight="twice"
+    )
+    table = pa.table({"lon": [1.0], "lat": [2.0], "text": ["a damaged one"]})
+    pq.write_table(table, tmp_path / "damaged.parquet", use_dictionary=False, compression="none")
+    content = (tmp_path / "damaged.parquet").read_bytes()
+    at = (
+        pq.ParquetFile(tmp_path / "damaged.parquet")
+        .metadata.row_group(0)
+        .column(2)
+        .data_page_offset
+    )
+    (tmp_path / "damaged.parquet").write_bytes(content[:at] + b"\xff" * 20 + content[at + 20 :])
+    assert scan_points(tmp_path / "damaged.parquet").rows == 1

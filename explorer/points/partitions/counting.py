@@ -153,13 +153,12 @@ class Checkpoint:
                 f"{self._path.name} is damaged, so counting cannot go on from it; remove it to "
                 "begin anew."
             ) from error
-        if key != self._key:
+        # Older versions counted fewer things of the rows.
+        if key != self._key or len(arrays["judged"]) != JUDGED:
             raise InputError(
                 f"{self._path.name} was begun with other points, another grid or another bound, "
                 "or by another version; give those again, or remove it to begin anew."
             )
-        # Older versions counted fewer things of the rows.
-        arrays["judged"] = np.pad(arrays["judged"], (0, JUDGED - len(arrays["judged"])))
         people = Held(user_arrays[0], [user_arrays[1:]]) if user_arrays else Held.none()
         total.restore(set(added), Counted(**arrays, held=people))
 
@@ -233,9 +232,10 @@ def count_plan(
     """Count the points of files on a plan; see `PointFiles.count` for all of it."""
     job = Job(files, plan, bound)
     total = Sum(plan.size, bound)
-    key = f"{files.key} {plan.key} {bound}" + ("" if bound is None else f" by rule {RULE}")
-    progress_file = None if checkpoint is None else Checkpoint(Path(checkpoint), key)
-    if progress_file is not None:
+    progress_file = None
+    if checkpoint is not None:
+        key = f"{files.key} {plan.key} {bound}" + ("" if bound is None else f" by rule {RULE}")
+        progress_file = Checkpoint(Path(checkpoint), key)
         progress_file.fill(total)
     left = [part for part in files.parts if part.key not in total.added]
     done = sum(part.rows for part in files.parts) - sum(part.rows for part in left)

@@ -29,7 +29,7 @@ from explorer.points.partitions.counting import count_plan
 from explorer.points.partitions.listing import Listing, Part, list_files, refuse_gaps, refuse_twins
 from explorer.points.populations import populations_of_files
 from explorer.points.sources.parquet import ParquetTable
-from explorer.points.sources.tables import is_number, not_numbers
+from explorer.points.sources.tables import is_number, not_numbers, refuse_doubled
 from explorer.points.wanted import Wanted, chosen
 
 # What one part is to hold, so that there is progress, and what is lost with a worker is little.
@@ -317,6 +317,7 @@ def _refuse_other(
                 f"{title} has no column {name!r}, which {other} has; give files of the same "
                 "columns."
             )
+        refuse_doubled([name], schema.names)
         kind = schema.field(name).type
         numeric = name in selection.place or name == selection.weight
         if numeric and not selection.geometry and not is_number(kind):

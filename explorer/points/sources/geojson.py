@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import shapely
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
 from explorer.grid.gdal import check_fields, damaged
 from explorer.grid.geojson import Features
 from explorer.grid.geometry_columns import GeometryColumn
-from explorer.grid.geometry_values import SAMPLE, coordinates
+from explorer.grid.geometry_values import SAMPLE
 from explorer.grid.place_texts import not_points
-from explorer.grid.table_values import NotANumber, number
+from explorer.grid.table_values import NotANumber, advice_on
+from explorer.grid.table_values import numbers as numbers_in_texts
 from explorer.points.sources.tables import (
     MAX_ROWS,
     Batches,
@@ -27,17 +27,11 @@ from explorer.points.sources.tables import (
     not_numbers,
     numbers,
     refuse_rows,
+    unused_name,
 )
 from explorer.points.sources.text import times
 
-_DAMAGED = (
-    TypeError,
-    ValueError,
-    LookupError,
-    AttributeError,
-    OverflowError,
-    shapely.GEOSException,
-)
+_DAMAGED = (TypeError, ValueError, LookupError, AttributeError, OverflowError)
 
 
 class GeoJSONFile(Table):
@@ -65,8 +59,9 @@ class GeoJSONFile(Table):
         if not self._x:
             raise InputError("This JSON holds no features, so there are no points in it.")
         self.names = tuple(self._some)
-        self._find(GeometryColumn("geometry", "objects", self._features.crs) if placed else None)
-        self._own = "geometry" if placed else None
+        self._own = unused_name("geometry", self.names) if placed else ""
+        crs = self._features.crs
+        self._find(GeometryColumn(self._own, "objects", crs) if placed else None)
         self.notes = (self._features.taken,) if self._features.taken else ()
 
     def look(self, name: str) -> Any:
@@ -75,8 +70,9 @@ class GeoJSONFile(Table):
 
     def batches(self, figures: Sequence[str], others: Sequence[str]) -> Batches:
         """Named properties of all features, numbers also where they are written as texts."""
-        columns: dict[str, list[Any]] = {name: [] for name in (*figures, *others)}
-        if columns and [*columns] != [self._own]:
+        names = [name for name in (*figures, *others) if name != self._own]
+        columns: dict[str, list[Any]] = {name: [] for name in names}
+        if columns:
             for feature in self._features:
                 facts = _properties(feature)
                 for name, values in columns.items():
@@ -102,13 +98,23 @@ class GeoJSONFile(Table):
         if geometry is None:
             return np.nan, np.nan
         try:
-            if geometry["type"] == "Point":
-                corner = geometry["coordinates"]
-                return (float(corner[0]), float(corner[1])) if corner else (np.nan, np.nan)
-            if geometry["type"] not in ("MultiPoint", "GeometryCollection"):
-                raise not_points(str(geometry["type"])[:20])
-            (x,), (y,) = coordinates(np.array([shapely.geometry.shape(geometry)], dtype=object))
-            return x, y
+            kind = geometry["type"]
+            # Some programs write every point as a MultiPoint, or a collection, of one.
+            while kind == "GeometryCollection" and len(geometry["geometries"]) == 1:
+                (geometry,) = geometry["geometries"]
+                if geometry is None:
+                    return np.nan, np.nan
+                kind = geometry["type"]
+            if kind not in ("Point", "MultiPoint", "GeometryCollection"):
+                raise not_points(str(kind)[:20])
+            corner = geometry["geometries" if kind == "GeometryCollection" else "coordinates"]
+            if kind != "Point" and len(corner) > 1:
+                raise not_points(kind)
+            if kind == "MultiPoint" and corner:
+                (corner,) = corner
+            if not corner or None in corner:
+                return np.nan, np.nan
+            return float(corner[0]), float(corner[1])
         except InputError as error:
             # Columns may be chosen in its place.
             self._other = self._other or error
@@ -133,8 +139,16 @@ def _numbers(values: list[Any], name: str) -> np.ndarray:
     """Numbers, also those that are written as texts."""
     import pandas
 
+    texts = [at for at, value in enumerate(values) if isinstance(value, str)]
+    plain = list(values)
     try:
-        plain = [number(value, ",") if isinstance(value, str) else value for value in values]
+        for at, value in zip(
+            texts, numbers_in_texts([values[at] for at in texts], ",", set()), strict=True
+        ):
+            plain[at] = value
     except NotANumber as error:
-        raise not_numbers(name) from error
+        kind = error.args[0]
+        if "comma" not in kind:
+            raise not_numbers(name) from error
+        raise InputError(f"The column {name!r} has {kind}; {advice_on(kind)}.") from error
     return numbers(pandas.Series(plain, dtype=object), name)

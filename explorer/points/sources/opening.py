@@ -20,7 +20,14 @@ from explorer.grid.table_folders import check_counted
 from explorer.grid.tables import read_table
 from explorer.points.sources.geojson import GeoJSONFile
 from explorer.points.sources.parquet import ParquetTable
-from explorer.points.sources.tables import MAX_ROWS, ArrayTable, Batches, Table, refuse_rows
+from explorer.points.sources.tables import (
+    MAX_ROWS,
+    ArrayTable,
+    Batches,
+    Table,
+    refuse_rows,
+    unused_name,
+)
 from explorer.points.sources.text import TextTable
 
 # Two letters or more, so that a drive of Windows is not taken for one.
@@ -88,6 +95,7 @@ def _open_file(file: Path | bytes, suffix: str, max_rows: int, layer: str) -> Ta
         if isinstance(file, Path):
             check_counted(file)
         source = ParquetTable(file, max_rows)
+        gdal.check_fields(len(source.names))
     elif kind == containers.GEOJSON:
         source = GeoJSONFile(file, max_rows)
     elif kind in (containers.SHEETS, containers.DUCKDB, containers.ARROW):
@@ -139,7 +147,8 @@ class VectorFile(Table):
         if self._layer.kind is not None:
             refuse_shapes([self._layer.kind])
             crs = as_crs(self._layer.crs) if self._layer.crs else None
-            self._place_at(GeometryColumn("geometry", "objects", crs))
+            name = unused_name("geometry", self.names)
+            self._place_at(GeometryColumn(name, "objects", crs))
         else:
             self._find(None)
         #: What was chosen among several, for the curator's screen.
@@ -148,10 +157,13 @@ class VectorFile(Table):
     def batches(self, figures: Sequence[str], others: Sequence[str]) -> Batches:
         """Named columns, and the geometry."""
         columns = dict.fromkeys([*figures, *others])
-        shape = self.column is not None and not self.column.found and self.column.name in columns
-        if shape:
-            del columns["geometry"]
-        yield 1.0, self._layers.read(self._layer, list(columns), shape)
+        shape = self.column.name if self.column is not None and not self.column.found else ""
+        is_placed = shape in columns
+        if is_placed:
+            del columns[shape]
+        frame = self._layers.read(self._layer, list(columns), is_placed)
+        shapes = {shape: frame.geometry} if is_placed else {}
+        yield 1.0, {name: frame[name] for name in columns} | shapes
 
     def look(self, name: str) -> Any:
         """Some values of a column of a table without geometry, or of one that may be the place."""

@@ -10,7 +10,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from explorer.errors import InputError
-from explorer.grid.gdal import check_fields
 from explorer.grid.parquet import geometry_of, look_at, unreadable
 from explorer.points.columns import candidates
 from explorer.points.sources.tables import MAX_ROWS, Batches, Table, refuse_rows
@@ -43,22 +42,24 @@ class ParquetTable(Table):
             raise unreadable(name, error) from error
         self.rows: int = int(about.num_rows)
         refuse_rows(self.rows, max_rows)
-        check_fields(len(self._schema.names))
         self.names = tuple(str(column) for column in self._schema.names)
         self._place_at(geometry_of(self._schema, about, bool(candidates(self.names)), self.look))
 
     def look(self, name: str) -> pa.Array:
-        """Some values of a column."""
+        """Some values of a column; none of one that is damaged, or whose name is there twice."""
+        if self.names.count(name) > 1:
+            return pa.nulls(0)
         try:
             nested = pa.types.is_nested(self._schema.field(name).type)
             with self._open(None if nested else [name]) as opened:
                 return look_at(opened, name)
-        except _UNREADABLE as error:
-            raise unreadable(self._name, error) from error
+        except _UNREADABLE:
+            # What is wrong is said once it is read: others do no harm.
+            return pa.nulls(0)
 
     def look_at_text(self, name: str) -> pa.Array:
         """As `look`; what is far away is not fetched twice."""
-        kind = self._schema.field(name).type
+        kind = self._schema.types[self.names.index(name)]
         kind = kind.value_type if pa.types.is_dictionary(kind) else kind
         is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
         return self.look(name) if is_text and not self._is_far else pa.nulls(0)

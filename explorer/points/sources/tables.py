@@ -108,6 +108,7 @@ class Table(ABC):
         Nulls are NaN in numbers and -1 in the codes of users.
         """
         where = place or (self.column.name if self.column is not None else "",)
+        refuse_doubled([*where, *filter(None, (user, weight, time))], self.names)
         figures = [name for name in (*(place or ()), weight) if name is not None]
         others = [name for name in (*(() if place else where), user, time) if name is not None]
         # Filled while what was read is in the caches, where it is known how long they are.
@@ -198,6 +199,24 @@ def refuse_rows(rows: int, max_rows: int) -> None:
             f"There are more than the {max_rows:,} rows that are read at most; give a part of "
             "them, or raise max_rows in Python."
         )
+
+
+def refuse_doubled(read: Sequence[str], names: Sequence[str]) -> None:
+    """Raise `InputError` if one of the columns that are read has the name of another."""
+    for name in read:
+        if names.count(name) > 1:
+            raise InputError(f"Two columns have the name {name!r}; rename one of them.")
+
+
+def unused_name(name: str, names: Sequence[str]) -> str:
+    """A name for a further column, which none has.
+
+    >>> unused_name("geometry", ["geometry", "id"])
+    'geometry_'
+    """
+    while name in names:
+        name += "_"
+    return name
 
 
 def numbers(values: Any, name: str) -> Floats:

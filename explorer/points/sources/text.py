@@ -72,9 +72,6 @@ class TextTable(Delimited, Table):
         `BadRow` for a line that is no record, or has no number where one should be, see `settled`.
         """
         figures, texts = list(figures), list(others)
-        for name in (*figures, *texts):
-            if self.names.count(name) > 1:
-                raise InputError(f"Two columns have the name {name!r}; rename one of them.")
         rows = 0
         commas: dict[str, set[str]] = {name: set() for name in figures}
         for done, begin, part in self.blocks(block):

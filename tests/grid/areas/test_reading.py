@@ -13,6 +13,7 @@ import shapely
 from shapely.geometry import GeometryCollection, LineString, MultiPolygon, Point, Polygon, box
 
 from explorer import Areas, InputError
+from explorer.grid import polygon_files
 from tests.refusals import refuses
 
 SQUARES = [box(0, 1, 1, 2), box(0, 0, 2, 1), box(1, 1, 2, 2)]
@@ -174,17 +175,44 @@ def test_a_file_that_is_none_is_refused(tmp_path, name, content, said):
     refuses(said, Areas.read, path, "name")
 
 
-@pytest.mark.parametrize("ending", ["csv", "sqlite"])
-def test_shapes_may_be_texts_of_a_table(tmp_path, ending):
-    table = pd.DataFrame({"name": FRAME["name"], "the_geom": FRAME.to_wkt()["geometry"]})
-    path = tmp_path / f"areas.{ending}"
-    if ending == "csv":
-        table.to_csv(path, index=False)
-    else:
-        with closing(sqlite3.connect(path)) as opened:
-            table.to_sql("areas", opened, index=False)
-    read = Areas.read(path, "name", crs=FRAME.crs)
+def sqlite(table, path):
+    with closing(sqlite3.connect(path)) as opened:
+        table.to_sql("areas", opened, index=False)
+
+
+def arrow(table, path):
+    table = pa.Table.from_pandas(table, preserve_index=False)
+    with pa.OSFile(str(path), "wb") as opened, pa.ipc.new_file(opened, table.schema) as to:
+        to.write_table(table)
+
+
+TABLES = {
+    "csv": lambda table, path: table.to_csv(path, index=False),
+    "xlsx": lambda table, path: table.to_excel(path, index=False),
+    "sqlite": sqlite,
+    "arrow": arrow,
+}
+
+
+@pytest.mark.parametrize(("ending", "shapes"), [
+    ("csv", FRAME.to_wkt()["geometry"]), ("sqlite", FRAME.to_wkt()["geometry"]),
+    ("xlsx", FRAME.to_wkt()["geometry"]), ("sqlite", FRAME.to_wkb()["geometry"]),
+    ("arrow", FRAME.to_wkb()["geometry"]),
+])  # fmt: skip
+def test_shapes_may_be_texts_or_bytes_of_a_table(tmp_path, ending, shapes):
+    # The last row has no shape.
+    table = pd.DataFrame({"name": [*FRAME["name"], "d"], "the_geom": [*shapes, None]})
+    if ending == "xlsx":
+        table["mixed"] = [1, "text", None, 2.5]
+    TABLES[ending](table, tmp_path / f"areas.{ending}")
+    read = Areas.read(tmp_path / f"areas.{ending}", "name", crs=FRAME.crs)
     assert read.key == Areas.read(FRAME, "name").key
+
+
+def test_a_long_text_is_refused_before_it_is_unpacked(tmp_path, monkeypatch):
+    monkeypatch.setattr(polygon_files, "MAX_ROWS", 3)
+    (tmp_path / "long.csv").write_text("name,the_geom\n" + "a,POINT (0 0)\n" * 4 + '"open')
+    refuses("There are 4 areas, more than 3", Areas.read, tmp_path / "long.csv", "name")
 
 
 def test_parquet_without_a_geometry_and_with_too_much_text(tmp_path):

@@ -111,6 +111,11 @@ def test_another_grid_other_points_and_damage_are_refused(tmp_path):
     changed = scan_points([folder / "0.parquet", folder / "1.parquet"])
     for points, grid in ((files, other), (changed, GRID)):
         refuses("begun with other points, another grid", points.count, grid, checkpoint=kept)
+    with np.load(kept) as saved:
+        older = {**saved, "judged": saved["judged"][:-1]}
+    with kept.open("wb") as opened:
+        np.savez(opened, **older)
+    refuses("by another version", files.count, GRID, checkpoint=kept)
     kept.write_bytes(kept.read_bytes()[:200])
     refuses("is damaged", files.count, GRID, checkpoint=kept)
 

@@ -16,9 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from explorer.errors import InputError
 from explorer.grid import values
-from explorer.grid.areas.index import DOUBTFUL, AreaIndex, first_covering, in_one_turn
+from explorer.grid.areas.index import NONE, AreaIndex
 from explorer.grid.areas.lattice import Lattice, lattice_over
-from explorer.grid.areas.marking import NONE
 from explorer.grid.areas.outlines import (
     MOST_TOLERANCE,
     clean_coverage,
@@ -282,12 +281,6 @@ class Areas:
         if not crs.equals(self.crs, ignore_axis_order=True):
             x, y = transform(crs, self.crs, x, y)
         area_numbers = self.index.find(x, y, self.crs.is_geographic)
-        doubtful = np.flatnonzero(area_numbers == DOUBTFUL)
-        if len(doubtful):
-            east = x[doubtful]
-            if self.crs.is_geographic:
-                east = np.array([in_one_turn(lon) for lon in east.tolist()])
-            area_numbers[doubtful] = first_covering(self.geometry, east, y[doubtful])
         if self.nearest:
             lost = np.flatnonzero((area_numbers == NONE) & np.isfinite(x) & np.isfinite(y))
             area_numbers[lost] = self._edges.find(x[lost], y[lost], self.nearest)

@@ -11,8 +11,6 @@ import shapely
 from shapely.geometry import MultiPolygon, Polygon, box
 
 from explorer import Areas
-from explorer.grid.areas.index import DOUBTFUL, first_covering
-from explorer.grid.areas.marking import SUB
 from explorer.grid.plane import edges_of
 
 
@@ -48,8 +46,8 @@ def hard_places(areas, number, seed=1):
     x, y, xb, yb = chosen.T
     part = rng.random(number)
     index = areas.index
-    rows, cols = index.coarse.shape
-    u, v = rng.integers(cols * SUB, size=number), rng.integers(rows * SUB, size=number)
+    rows, cols = index.labels.shape
+    u, v = rng.integers(cols, size=number), rng.integers(rows, size=number)
     cell_x, cell_y = u / index.frame[2] + index.frame[0], v / index.frame[3] + index.frame[1]
     up, down = np.inf, -np.inf
     places = [
@@ -69,8 +67,17 @@ def hard_places(areas, number, seed=1):
     return np.concatenate([p[0] for p in places]), np.concatenate([p[1] for p in places])
 
 
+def by_geos(geometry, x, y):
+    """The first polygon that covers each place, closed; -1 for none."""
+    first = np.full(len(x), len(geometry))
+    tree = shapely.STRtree(shapely.points(x, y))
+    area, place = tree.query(geometry, predicate="intersects")
+    np.minimum.at(first, place, area)
+    return np.where(first == len(geometry), -1, first)
+
+
 def compare(areas, x, y):
-    found, expected = areas.assign(x, y, areas.crs), first_covering(areas.geometry, x, y)
+    found, expected = areas.assign(x, y, areas.crs), by_geos(areas.geometry, x, y)
     wrong = np.flatnonzero(found != expected)
     assert not len(wrong), (x[wrong[0]], y[wrong[0]], found[wrong[0]], expected[wrong[0]])
 
@@ -113,12 +120,6 @@ def test_places_that_are_none_lie_nowhere():
     y = [0.5, 0.5, 0.5, np.nan, np.inf, -np.inf, 0.5, 0.5]
     assert areas.assign(x, y).tolist() == [-1] * 7 + [0]
     assert areas.assign([], []).tolist() == []
-
-
-def test_a_place_on_an_edge_is_left_to_geos():
-    areas = areas_of([Polygon([(0, 0), (1, 0.3), (0.2, 1)]), box(5, 5, 6, 6)])
-    assert areas.index.find(np.array([0.1]), np.array([0.03]))[0] == DOUBTFUL
-    compare(areas, np.array([0.1]), np.array([0.03]))
 
 
 def test_an_overlap_goes_to_the_first_in_the_file():
@@ -177,19 +178,6 @@ def test_what_is_sent_to_a_worker_assigns_as_here():
     assert there.key == areas.key
 
 
-def by_areas(geometry, x, y):
-    """What GEOS says, as `first_covering`, area by area: for millions of places in any order."""
-    found, order = np.full(len(x), -1), np.argsort(x)
-    for number in reversed(range(len(geometry))):
-        west, south, east, north = shapely.bounds(geometry[number])
-        low, high = np.searchsorted(x, west, sorter=order), np.searchsorted(x, east, "right", order)
-        near = order[low:high]
-        near = near[(y[near] >= south) & (y[near] <= north)]
-        shapely.prepare(geometry[number])
-        found[near[shapely.intersects_xy(geometry[number], x[near], y[near])]] = number
-    return found
-
-
 @pytest.mark.slow
 def test_great_britain_ten_million_places(great_britain):
     areas = great_britain
@@ -200,6 +188,6 @@ def test_great_britain_ten_million_places(great_britain):
     for _ in range(10):
         x, y = rng.uniform(west, east, 1_000_000), rng.uniform(south, north, 1_000_000)
         found += np.bincount(areas.assign(x, y) + 1, minlength=len(found))
-        expected += np.bincount(by_areas(areas.geometry, x, y) + 1, minlength=len(found))
+        expected += np.bincount(by_geos(areas.geometry, x, y) + 1, minlength=len(found))
     assert found.sum() == 10_000_000
     assert found.tolist() == expected.tolist()

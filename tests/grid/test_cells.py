@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from explorer import Grid
-from explorer.grid.cells import CellFinder
-from explorer.grid.patches import FEW, MANY
+from explorer.grid.cells import FEW, MANY, CellFinder
 from explorer.grid.projection import LONLAT, as_crs, box_in, equal_area_crs, metric_crs, transform
 from tests.helpers import around
 from tests.refusals import refuses
@@ -135,9 +134,6 @@ def test_ten_million_places_of_great_britain():
     lon, lat = rng.uniform(-8.7, 2.1, 10_000_000), rng.uniform(49.8, 60.9, 10_000_000)
     lon[::1000] = -2.5
     assert_equal(Grid.around(-2.5, 55.2, 720e3, 1240e3, shape=1024), MANY, lon, lat)
-
-
-# Patches are as exact as they say, and there are none where they would not be.
 
 
 # CRS are checked with a sentence, and a box is held by its box in another CRS.

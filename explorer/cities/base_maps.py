@@ -10,7 +10,7 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
-from explorer.cities import madeup_map, nation, nation_plan
+from explorer.cities import madeup, nation
 from explorer.cities.catalogue import folders
 from explorer.errors import InputError
 from explorer.grid.base_map import LONGEST, BaseMap
@@ -34,7 +34,7 @@ def base_map(key: str) -> BaseMap | None:
         For a file that cannot be used.
     """
     if key == "madeup":
-        return madeup_map.base_map()
+        return _port_amber()
     if key == "nation":
         return _nation()
     if not key or Path(key).name != key:
@@ -49,6 +49,16 @@ def base_map(key: str) -> BaseMap | None:
     return None
 
 
+@lru_cache(maxsize=1)
+def _port_amber() -> BaseMap:
+    """Shores, parks, main roads and names, in metres of the city's grid."""
+    with np.load(madeup.PLAN) as plan:
+        corners, starts = plan["map_corners"], plan["map_starts"]
+        lines = [shapely.LineString(line) for line in np.split(corners, starts[1:-1])]
+        kinds, names, of = (plan[f"map_{name}"].tolist() for name in ("kinds", "names", "of"))
+        return BaseMap(lines, kinds, names, plan["map_places"], of, madeup.grid(1).crs)
+
+
 @lru_cache(maxsize=8)
 def _read(path: Path, _changed: int) -> BaseMap:
     return BaseMap.read(path)
@@ -56,7 +66,7 @@ def _read(path: Path, _changed: int) -> BaseMap:
 
 @lru_cache(maxsize=1)
 def _nation() -> BaseMap:
-    return _of_areas(nation.boundaries(), nation_plan.LEVELS[1])
+    return _of_areas(nation.boundaries(), nation.LEVELS[1])
 
 
 @lru_cache(maxsize=2)

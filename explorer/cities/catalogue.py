@@ -11,9 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from explorer.cities import madeup, nation, nation_plan
-from explorer.cities.city import City
-from explorer.cities.downloads import Download
+from explorer.cities import madeup, nation
+from explorer.cities.city import City, Download
 from explorer.errors import InputError
 from explorer.grid.description import WAYS, declared_grid
 from explorer.grid.values import of_key
@@ -142,8 +141,8 @@ def _nation() -> City:
         description="A made-up nation: towns by the rank-size rule, islands, 165 districts.",
         source="Made by this program, for countries of any number of points; nobody lives there.",
         extent={
-            "around": [nation_plan.LON, nation_plan.LAT],
-            "size_km": [nation_plan.WIDTH, nation_plan.HEIGHT],
+            "around": [nation.LON, nation.LAT],
+            "size_km": [nation.WIDTH, nation.HEIGHT],
         },
         make=nation.points,
     )

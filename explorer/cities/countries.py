@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
-from explorer.cities import nation, nation_plan
+from explorer.cities import nation
 from explorer.cities.catalogue import folders
 from explorer.grid.areas.areas import Areas
 from explorer.grid.values import of_key
@@ -54,7 +54,7 @@ def countries() -> dict[str, CountrySet]:
                 title="Great Britain, road accidents",
                 description="Three countries, eleven regions, 380 districts.",
                 source="Department for Transport through deck.gl; boundaries of districts.",
-                areas=partial(Areas.read, areas, nation_plan.LEVELS),
+                areas=partial(Areas.read, areas, nation.LEVELS),
                 points=partial(read_points, points),
             )
             break
@@ -78,6 +78,6 @@ def _made_up() -> CountrySet:
         title=nation.NAME,
         description="A made-up nation: towns by the rank-size rule, islands, 165 districts.",
         source="Made by this program; nobody lives there.",
-        areas=lambda: Areas.read(nation.boundaries(), nation_plan.LEVELS),
+        areas=lambda: Areas.read(nation.boundaries(), nation.LEVELS),
         points=nation.points,
     )

@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.cities import madeup, madeup_plan
+from explorer.cities import madeup
 from explorer.errors import InputError
 from explorer.trips.trips import Trips
 
@@ -28,7 +28,7 @@ _NEAR = 1.3
 _ADDRESSES, _PEOPLE = 20_000, 12_000
 # Addresses are looked up by squares of this side, km.
 _SQUARE = 0.2
-_ACROSS = int(2 * madeup_plan.HALF / _SQUARE)
+_ACROSS = int(2 * madeup.HALF / _SQUARE)
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -112,9 +112,9 @@ class _Town:
         order = np.argsort(_square(x, y), kind="stable")
         self.x, self.y = x[order], y[order]
         self.first = np.searchsorted(_square(self.x, self.y), np.arange(_ACROSS**2 + 1))
-        cx, cy, radius, share = np.array(madeup_plan.CENTRES).T
+        cx, cy, radius, share = np.array(madeup.CENTRES).T
         self.centres = self._nearest(cx, cy)
-        self.terminal = self._nearest(*np.array([madeup_plan.TERMINAL]).T)[0]
+        self.terminal = self._nearest(*np.array([madeup.TERMINAL]).T)[0]
         self.home = rng.integers(0, len(self.x), _PEOPLE)
         # A centre draws people by its size and less from afar; work is somewhere in it.
         away = np.hypot(self.x[self.home, None] - cx, self.y[self.home, None] - cy)
@@ -171,10 +171,10 @@ class _Town:
 
 def _addresses(rng: np.random.Generator, n: int) -> tuple[Floats, Floats]:
     """Places in km where people may live: around centres, along roads, in villages."""
-    centres = np.array([*madeup_plan.CENTRES, *madeup_plan.VILLAGES])
+    centres = np.array([*madeup.CENTRES, *madeup.VILLAGES])
     # People live further out than the crowds of a centre reach.
-    widths = np.where(np.arange(len(centres)) < len(madeup_plan.CENTRES), 1.8, 1.0)
-    corners = np.vstack(madeup_plan.roads())
+    widths = np.where(np.arange(len(centres)) < len(madeup.CENTRES), 1.8, 1.0)
+    corners = madeup.raster().roads
     town = np.exp(-np.hypot(*corners.T) / 2.6) + 0.025
     x, y = np.empty(0), np.empty(0)
     while len(x) < n:
@@ -186,8 +186,8 @@ def _addresses(rng: np.random.Generator, n: int) -> tuple[Floats, Floats]:
         spread = np.where(road, 0.07, width)
         new_x = np.where(road, corners[along, 0], centres[around, 0]) + _blur(rng, many) * spread
         new_y = np.where(road, corners[along, 1], centres[around, 1]) + _blur(rng, many) * spread
-        inside = np.maximum(np.abs(new_x), np.abs(new_y)) < madeup_plan.HALF
-        dry = inside & ~madeup_plan.in_water(new_x, new_y) & ~madeup_plan.in_park(new_x, new_y)
+        inside = np.maximum(np.abs(new_x), np.abs(new_y)) < madeup.HALF
+        dry = inside & ~madeup.in_water(new_x, new_y) & ~madeup.in_park(new_x, new_y)
         x, y = np.append(x, new_x[dry]), np.append(y, new_y[dry])
     return x[:n], y[:n]
 
@@ -195,7 +195,7 @@ def _addresses(rng: np.random.Generator, n: int) -> tuple[Floats, Floats]:
 def _square(x: Floats, y: Floats) -> Ints:
     """Number of the square of each place, (n,); what is beyond the plan belongs to its edge."""
     col, row = (
-        np.clip(((v + madeup_plan.HALF) / _SQUARE).astype(np.int64), 0, _ACROSS - 1) for v in (x, y)
+        np.clip(((v + madeup.HALF) / _SQUARE).astype(np.int64), 0, _ACROSS - 1) for v in (x, y)
     )
     return row * _ACROSS + col
 

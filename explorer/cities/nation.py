@@ -1,7 +1,8 @@
 """A made-up nation of any number of points: for trying what is meant for whole countries.
 
 Towns by the rank-size rule, the country between them nearly empty, and boundaries of countries,
-regions and districts with an island and a region that is a country (see `nation_plan`). Points come
+regions and districts with an island and a region that is a country. It is in the open Atlantic
+around 45 degrees north and 35 west, where there is no land; `nation.npz` is its plan. Points come
 in row groups, each from a generator of its own, so that any of them can be made alone, in any
 order, on any machine.
 """
@@ -9,13 +10,14 @@ order, on any machine.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import shapely
 from numpy.typing import NDArray
 
-from explorer.cities import nation_plan
 from explorer.errors import InputError
 from explorer.grid.grid import Grid, Progress
 from explorer.points.points import Points
@@ -25,6 +27,11 @@ if TYPE_CHECKING:
 
 NAME = "Amber Isles"
 SEED = 1907
+LON, LAT = -35.0, 45.0
+#: The public extent, km: west to east and south to north.
+WIDTH, HEIGHT = 640.0, 880.0
+#: Levels of its boundaries, coarsest first.
+LEVELS = ("country", "region", "district")
 #: Rows of a row group, and row groups of a file.
 GROUP, GROUPS = 1_000_000, 10
 #: Records that a person has on average, in files with a column of people.
@@ -32,14 +39,46 @@ RECORDS = 4
 
 _RURAL = 0.12
 _KM_LAT = 1 / 111.13
+# Width and height of a small piece of land, degrees.
+_PIECE = (0.05, 0.036)
 
 Floats = NDArray[np.float64]
 
 
+class Plan(NamedTuple):
+    """Districts and towns.
+
+    Attributes
+    ----------
+    names : (m, 3) country, region and district of each
+    shapes : (m,) polygons in degrees, neighbours with the same corners along their border
+    towns : (t, 2) degrees; the first m are one in each district
+    share : (t,) of the people, by the rank-size rule: the town of rank r has 1 / r of the largest
+    radius : (t,) km
+    land : (c, 2) south-western corners, in degrees, of small pieces of land
+    """
+
+    names: NDArray[np.str_]
+    shapes: NDArray[np.object_]
+    towns: Floats
+    share: Floats
+    radius: Floats
+    land: Floats
+
+
+@lru_cache(maxsize=1)
+def plan() -> Plan:
+    """The nation; always the same one."""
+    with np.load(Path(__file__).with_suffix(".npz")) as archive:
+        written, starts = archive["shapes"], archive["starts"]
+        shapes = [shapely.from_wkb(part.tobytes()) for part in np.split(written, starts[1:-1])]
+        others = (archive[name] for name in Plan._fields[2:])
+        return Plan(archive["names"], np.array(shapes, dtype=object), *others)
+
+
 def grid(shape: int | tuple[int, int] = (1024, 1024)) -> Grid:
     """Return the nation's public grid of 640 x 880 km."""
-    size = nation_plan.WIDTH * 1000, nation_plan.HEIGHT * 1000
-    return Grid.around(nation_plan.LON, nation_plan.LAT, *size, shape=shape, name=NAME)
+    return Grid.around(LON, LAT, WIDTH * 1000, HEIGHT * 1000, shape=shape, name=NAME)
 
 
 def boundaries() -> geopandas.GeoDataFrame:
@@ -50,13 +89,8 @@ def boundaries() -> geopandas.GeoDataFrame:
     """
     import geopandas
 
-    plan = nation_plan.plan()
-    columns = dict(zip(nation_plan.LEVELS, zip(*plan.names, strict=True), strict=True))
-    return geopandas.GeoDataFrame(
-        {name: list(values) for name, values in columns.items()},
-        geometry=plan.shapes,
-        crs="EPSG:4326",
-    )
+    columns = dict(zip(LEVELS, plan().names.T.tolist(), strict=True))
+    return geopandas.GeoDataFrame(columns, geometry=plan().shapes, crs="EPSG:4326")
 
 
 def points(n: int = 1_000_000, seed: int = SEED) -> Points:
@@ -72,20 +106,20 @@ def row_group(k: int, rows: int = GROUP, seed: int = SEED) -> tuple[Floats, Floa
     Some lie in the sea next to the coast, as in any real file.
     """
     rng = np.random.default_rng(np.random.SeedSequence([seed, 1, k]))
-    plan = nation_plan.plan()
+    nation = plan()
     rural = int(rows * _RURAL)
     # Whole numbers, so that a last bit of a sum on another machine moves no one.
-    sums = np.cumsum(np.rint(1e9 * plan.share)).astype(np.int64)
+    sums = np.cumsum(np.rint(1e9 * nation.share)).astype(np.int64)
     town = np.searchsorted(sums, rng.integers(0, sums[-1], rows - rural), side="right")
     # Dense in the middle, with a long tail: bell-shaped, times a spread that is now and then large.
-    spread = plan.radius[town] * 0.14 / (0.1 + rng.random(len(town)))
+    spread = nation.radius[town] * 0.14 / (0.1 + rng.random(len(town)))
     dx, dy = (spread * (rng.random(len(town)) + rng.random(len(town)) - 1.0) for _ in range(2))
-    middle = plan.towns[town]
+    middle = nation.towns[town]
     lat = middle[:, 1] + dy * _KM_LAT
-    lon = middle[:, 0] + dx * _KM_LAT / np.cos(np.radians(plan.towns[:, 1]))[town]
-    corner = plan.land[rng.integers(0, len(plan.land), rural)]
-    lon = np.concatenate([lon, corner[:, 0] + plan.piece[0] * rng.random(rural)])
-    lat = np.concatenate([lat, corner[:, 1] + plan.piece[1] * rng.random(rural)])
+    lon = middle[:, 0] + dx * _KM_LAT / np.cos(np.radians(nation.towns[:, 1]))[town]
+    corner = nation.land[rng.integers(0, len(nation.land), rural)]
+    lon = np.concatenate([lon, corner[:, 0] + _PIECE[0] * rng.random(rural)])
+    lat = np.concatenate([lat, corner[:, 1] + _PIECE[1] * rng.random(rural)])
     order = rng.permutation(rows)
     return lon[order], lat[order]
 

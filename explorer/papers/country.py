@@ -11,7 +11,7 @@ from functools import cache, cached_property
 
 import numpy as np
 
-from explorer.cities import nation, nation_plan
+from explorer.cities import nation
 from explorer.cities.countries import GREAT_BRITAIN, MADE_UP, countries
 from explorer.country.benchmarks import benchmark, benchmark_plan, by_cells
 from explorer.country.budgets import of_eq_38
@@ -195,7 +195,7 @@ def find(quick: bool = False) -> Land:
 def made_up(rows: int, cell: float) -> Land:
     """The made-up nation with so many points; its six largest towns."""
     areas, points = countries()[MADE_UP].areas(), nation.points(rows)
-    plan = nation_plan.plan()
+    plan = nation.plan()
     largest = np.argsort(-plan.share, kind="stable")[: len(CITIES)]
     towns = {
         f"town {rank}": (float(plan.towns[at, 0]), float(plan.towns[at, 1]))

@@ -13,8 +13,7 @@ import pytest
 from pandas import read_csv
 
 from explorer import InputError
-from explorer.cities.city import City
-from explorer.cities.downloads import Download, file_checksum, is_there
+from explorer.cities.city import City, Download, file_checksum
 from tests.refusals import refuses
 
 EXTENT = {"around": [10.0, 50.0], "size_km": 10}
@@ -185,11 +184,11 @@ def test_the_id_that_git_gives(tmp_path):
 def test_a_file_is_fetched_once(address, cache, tmp_path, kind):
     checksum = file_checksum(tmp_path / "served" / "points.csv", kind)
     download = Download(f"{address}/points.csv", checksum, "points.csv")
-    assert not is_there([download])
+    assert not City("key", "title", downloads=(download,)).present
     path = download.fetch()
     assert path == cache / "points.csv"
     assert path.read_bytes() == CONTENT
-    assert is_there([download])
+    assert City("key", "title", downloads=(download,)).present
     (tmp_path / "served" / "points.csv").unlink()
     assert download.fetch() == path
 

@@ -1,7 +1,5 @@
 """Made-up places, trips, base maps and boundaries are the same for everybody."""
 
-from pathlib import Path
-
 import geopandas
 import numpy as np
 import pyarrow.parquet as pq
@@ -9,13 +7,11 @@ import pytest
 import shapely
 
 from explorer import TripDomain, scan_points
-from explorer.cities import madeup, madeup_plan, nation
+from explorer.cities import madeup, nation
 from explorer.cities import madeup_trips as made_up
 from explorer.cities.base_maps import base_map
-from explorer.cities.madeup_map import base_map as port_amber
 from explorer.cities.madeup_trips import made_up_trips
 from explorer.cities.nation import grid as nation_grid
-from tests.cities.raster import made
 from tests.refusals import refuses
 
 
@@ -51,11 +47,11 @@ def test_the_plan_is_the_same_for_every_seed(points):
 
 def test_nobody_is_in_the_sea_and_the_river_is_crossed_on_bridges(places):
     x, y = places
-    assert not madeup_plan.in_sea(x, y).any()
-    wet = madeup_plan.in_river(x, y)
+    assert not madeup.in_sea(x, y).any()
+    wet = madeup.in_river(x, y)
     # All of them on main roads.
     assert 0 < wet.sum() < 0.01 * x.size
-    corners = np.vstack(madeup_plan.roads())
+    corners = madeup.raster().roads
     wet_x, wet_y = x[wet][:300], y[wet][:300]
     away = np.hypot(wet_x[:, None] - corners[:, 0], wet_y[:, None] - corners[:, 1]).min(axis=1)
     assert away.max() < 0.1
@@ -65,9 +61,9 @@ def test_nobody_is_in_the_sea_and_the_river_is_crossed_on_bridges(places):
 
 
 def test_names_of_port_amber_stand_where_they_belong_and_parks_are_where_nobody_lives():
-    base = port_amber()
+    base = base_map("madeup")
     x, y = base.places.T / 1000
-    wet = madeup_plan.in_water(x, y)
+    wet = madeup.in_water(x, y)
     assert [name for name, is_wet in zip(base.names, wet, strict=True) if is_wet] == [
         "Amber Bay",
         "River Lant",
@@ -84,7 +80,7 @@ def test_names_of_port_amber_stand_where_they_belong_and_parks_are_where_nobody_
         x0, y0, x1, y1 = np.array(park.bounds) / 1000
         px, py = rng.uniform(x0, x1, 400), rng.uniform(y0, y1, 400)
         inside = shapely.contains_xy(park, 1000 * px, 1000 * py)
-        assert (inside == madeup_plan.in_park(px, py)).mean() > 0.97
+        assert (inside == madeup.in_park(px, py)).mean() > 0.97
 
 
 def test_the_base_map_of_a_made_up_place_lies_on_its_grid():
@@ -150,9 +146,9 @@ def test_any_places_in_any_order(trips):
 
 def test_nearly_all_lie_on_the_public_grid_and_nobody_in_water_or_parks(trips, km):
     for x, y in km:
-        assert np.abs(km).max() < madeup_plan.HALF + 0.001
+        assert np.abs(km).max() < madeup.HALF + 0.001
         # A centimetre of room: the places have been to degrees and back.
-        assert (madeup_plan.in_water(x, y) | madeup_plan.in_park(x, y)).mean() < 1e-3
+        assert (madeup.in_water(x, y) | madeup.in_park(x, y)).mean() < 1e-3
     inside = TripDomain([madeup.grid(64)] * 3).count(trips, per="record").total
     assert 0.95 * len(trips) < inside < len(trips)
 
@@ -199,10 +195,3 @@ def test_row_groups_are_made_alone_in_any_order_and_files_hold_them(tmp_path, mo
     assert scan_points(tmp_path / "points").rows == 7_400
     refuses("is not empty", nation.write, tmp_path / "points", 5)
     refuses("give 1 or more", nation.write, tmp_path / "other", 0)
-
-
-def test_the_kept_raster_is_that_of_the_plan():
-    with np.load(Path(madeup.__file__).with_suffix(".npz")) as kept:
-        for name, values in made().items():
-            # A last bit of exp differs between machines.
-            np.testing.assert_allclose(kept[name], values, 1e-9, float(name == "people"))

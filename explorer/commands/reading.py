@@ -124,7 +124,7 @@ def count_points(
     ``draws`` where a release is drawn from them, so that a column of users must not be left out;
     ``how`` is passed to `PointFiles.count` for points in parts, and ``gaps`` to `scan_points`.
     """
-    from explorer.points.caught import ExtentWarning
+    from explorer.points.counting import ExtentWarning
 
     gaps = how.pop("gaps", False)
     points = look_at_points(sources, arguments, gaps, draws=draws)

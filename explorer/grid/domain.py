@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -51,3 +52,29 @@ class Domain(Protocol):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything about the domain as plain values, for files and keys."""
+
+
+@dataclass(frozen=True)
+class Axes:
+    """A domain of any number of axes, measured in cells; boxes are (n, 2, d) for everybody."""
+
+    shape: tuple[int, ...]
+    kind = "axes"
+    unit = "cells"
+
+    @property
+    def axis_names(self) -> tuple[str, ...]:
+        """Numbers, from 1."""
+        return tuple(f"axis {number + 1}" for number in range(len(self.shape)))
+
+    def to_cells(self, boxes: ArrayLike) -> Floats:
+        """The boxes as they are."""
+        return np.asarray(boxes, dtype=np.float64)
+
+    def from_cells(self, cells: ArrayLike) -> Floats:
+        """The boxes as they are."""
+        return np.asarray(cells, dtype=np.float64)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The shape."""
+        return {"kind": self.kind, "shape": list(self.shape)}

@@ -141,7 +141,7 @@ class _Reader:
         """A table whose shapes are a column of texts or bytes."""
         # Maps without such a file do not need them.
         from explorer.grid.delimited import Delimited
-        from explorer.grid.tables import read_table
+        from explorer.grid.layers import read_table
 
         if content.kind != containers.TEXT:
             return self._of_columns(read_table(content))

@@ -16,7 +16,6 @@ from explorer.grid.cards import exact_card
 from explorer.grid.grid import Grid, Progress
 from explorer.grid.plans import Plan
 from explorer.grid.projection import LONLAT
-from explorer.points.caught import few_inside
 from explorer.points.cleaning import (
     JUDGED,
     RESPELLED,
@@ -26,7 +25,14 @@ from explorer.points.cleaning import (
     whole_weights,
 )
 from explorer.points.clipping import refuse_hashes
-from explorer.points.counting import Countable, Counted, Placed, count_and_place, count_records
+from explorer.points.counting import (
+    Countable,
+    Counted,
+    Placed,
+    count_and_place,
+    count_records,
+    few_inside,
+)
 from explorer.points.identity import codes
 from explorer.points.matrix import FrequencyMatrix
 from explorer.points.populations import of_people, population_of_records, populations_of_files

@@ -10,8 +10,8 @@ import shapely
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
-from explorer.grid.antimeridian import in_one_world
 from explorer.grid.grid import Grid
+from explorer.grid.plane import in_one_world
 from explorer.releases.release import Release
 from explorer.releases.tree import Tree
 from explorer.releases.units import laplace_variance

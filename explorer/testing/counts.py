@@ -7,8 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.grid.axes import Axes
-from explorer.grid.domain import Domain
+from explorer.grid.domain import Axes, Domain
 from explorer.grid.grid import Grid
 from explorer.grid.places import TripDomain
 from explorer.mechanisms import Mechanism

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from explorer.errors import InputError
-from explorer.grid.axes import Axes
+from explorer.grid.domain import Axes
 from explorer.mechanisms import UG
 from explorer.points.matrix import FrequencyMatrix
 from explorer.privacy.audit.branches import watched

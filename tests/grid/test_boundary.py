@@ -6,7 +6,7 @@ import pytest
 from shapely.geometry import GeometryCollection, LineString, MultiPolygon, Point, Polygon, box
 
 from explorer import Grid
-from explorer.grid.boundary import boundary_bounds
+from explorer.grid.extent import boundary_bounds
 from explorer.grid.projection import as_crs
 from tests.refusals import refuses
 

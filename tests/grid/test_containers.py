@@ -13,7 +13,7 @@ import shapely
 
 from explorer import Areas, Grid, InputError, read_points
 from explorer.grid import containers
-from explorer.grid.boundary import boundary_bounds
+from explorer.grid.extent import boundary_bounds
 from explorer.queries.polygons import read_polygons
 from explorer.queries.range_files import read_ranges
 from tests.refusals import refuses

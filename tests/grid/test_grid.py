@@ -15,7 +15,7 @@ from explorer.evaluate.simulation import simulated_sd
 from explorer.grid.range_queries import RangeQueries, range_queries
 from explorer.grid.sums import box_sums, summed
 from explorer.inspection.errors import error_split
-from explorer.points.caught import ExtentWarning
+from explorer.points.counting import ExtentWarning
 from tests.refusals import refuses
 
 CITY = Grid.around(-122.42, 37.77, 20_000, 10_000, shape=(100, 400), name="here")

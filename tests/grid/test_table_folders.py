@@ -10,7 +10,7 @@ import pytest
 import shapely
 
 from explorer import InputError, read_points, scan_points
-from explorer.grid.boundary import boundary_bounds
+from explorer.grid.extent import boundary_bounds
 from tests.refusals import refuses
 
 

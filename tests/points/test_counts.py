@@ -31,7 +31,7 @@ from explorer import (
 )
 from explorer.grid.areas.windows import Windows
 from explorer.mechanisms import trip_mechanisms
-from explorer.points.caught import ExtentWarning, few_inside
+from explorer.points.counting import ExtentWarning, few_inside
 from explorer.points.counts_file import counts_path, is_counts, load_counts, save_counts
 from explorer.points.matrix import MOST_BOUND
 from explorer.points.weights import LATTICE

@@ -20,7 +20,7 @@ from shapely.geometry import Point
 from explorer import InputError, read_points
 from explorer.app.curator.own import read_upload
 from explorer.grid.areas.foreign import foreign_areas
-from explorer.grid.boundary import boundary_bounds
+from explorer.grid.extent import boundary_bounds
 from explorer.grid.geojson import Features
 from explorer.points.foreign import foreign_points
 from tests.refusals import refuses

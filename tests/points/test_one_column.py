@@ -15,7 +15,7 @@ import pytest
 import shapely
 
 from explorer import Grid, InputError, read_points, read_trips, scan_points
-from explorer.grid.boundary import boundary_bounds
+from explorer.grid.extent import boundary_bounds
 from explorer.grid.geojson import Features
 from explorer.points.reading import as_points
 from explorer.queries.files import read_rectangles

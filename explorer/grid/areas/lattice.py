@@ -1,6 +1,6 @@
 """A national lattice over all areas: each area's window of cells, and its share of each of them.
 
-Shares are exact, see `grid.trapezoids`.
+Shares are exact, see `grid.pieces`.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from explorer.errors import InputError
 from explorer.grid import values
-from explorer.grid.areas.tree import Path, spoken
+from explorer.grid.areas.reading import AreaPath, spoken
 from explorer.grid.extent import MAX_CELLS
 from explorer.grid.grid import Grid
 from explorer.grid.kept import kept
-from explorer.grid.trapezoids import add_polygon
+from explorer.grid.pieces import add_polygon
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -70,7 +70,7 @@ class Lattice:
 def lattice_over(
     flat_on: Callable[[pyproj.CRS], NDArray[Any]],
     plane: pyproj.CRS,
-    paths: Sequence[Path],
+    paths: Sequence[AreaPath],
     cell: float,
     grid: Grid | None,
     reach: float,
@@ -140,7 +140,7 @@ def _grid_over(shapes: NDArray[Any], plane: pyproj.CRS, cell: float, reach: floa
     return Grid(bounds, (int(rows), int(cols)), plane)
 
 
-def _check_held(grid: Grid, shapes: NDArray[Any], paths: Sequence[Path], reach: float) -> None:
+def _check_held(grid: Grid, shapes: NDArray[Any], paths: Sequence[AreaPath], reach: float) -> None:
     """Refuse a grid beyond which an area goes on: its records there would vanish."""
     x0, y0, x1, y1 = grid.bounds
     west, south, east, north = shapely.bounds(shapes).T

@@ -13,11 +13,155 @@ import shapely
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
-from explorer.grid.antimeridian import in_one_world
-from explorer.grid.areas.tree import spoken
+from explorer.grid import values
+from explorer.grid.plane import in_one_world, on_plane
 from explorer.grid.polygon_files import FORMATS, check_columns, check_rows, read_frame
 from explorer.grid.stated_crs import crs_of_polygons, in_degrees
 from explorer.grid.values import shown
+
+Ints = NDArray[np.int64]
+AreaPath = tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class AreaTree:
+    """Nodes level by level; node 0 is the whole and has no name.
+
+    Attributes
+    ----------
+    parent : (n,) node that each is in, -1 for the root
+    level : (n,) how many names its path has, 0 for the root
+    paths : (n,) names from the highest level down
+    lowest : (m,) node of each row of the table, in its order
+    """
+
+    parent: Ints
+    level: Ints
+    paths: tuple[AreaPath, ...]
+    lowest: Ints
+
+
+def tree_of(paths: Sequence[AreaPath], levels: Sequence[str]) -> AreaTree:
+    """The tree of m areas from their paths, siblings in the order of the table.
+
+    Parameters
+    ----------
+    paths : (m,) names from the highest level down; branches may have fewer levels than others
+    levels : what the levels are called
+
+    Raises
+    ------
+    InputError
+        For a path that is there twice, or that is an area and holds others as well.
+    """
+    rows: dict[AreaPath, int] = {}
+    for number, path in enumerate(paths):
+        if path in rows:
+            raise InputError(
+                f"Rows {rows[path] + 1} and {number + 1} are both the area {spoken(path)}; give "
+                "each area one row and a name of its own."
+            )
+        rows[path] = number
+    nodes: list[AreaPath] = [()]
+    for depth in range(1, len(levels) + 1):
+        nodes += dict.fromkeys(path[:depth] for path in paths if len(path) >= depth)
+    number_of = {path: number for number, path in enumerate(nodes)}
+    parent = np.array([number_of[path[:-1]] if path else -1 for path in nodes], dtype=np.int64)
+    holds = set(parent.tolist())
+    for path, row in rows.items():
+        if number_of[path] in holds:
+            raise InputError(
+                f"Row {row + 1} is the area {spoken(path)}, and other areas lie in it; name it at "
+                f"the level {levels[len(path)]!r} too."
+            )
+    level = np.array([len(path) for path in nodes], dtype=np.int64)
+    lowest = np.array([number_of[path] for path in paths], dtype=np.int64)
+    for array in (parent, level, lowest):
+        array.setflags(write=False)
+    return AreaTree(parent, level, tuple(nodes), lowest)
+
+
+def spoken(path: AreaPath) -> str:
+    """A path for a sentence, each name cut to what one can read.
+
+    >>> spoken(("Wales", "Powys"))
+    "'Wales' > 'Powys'"
+    """
+    return " > ".join(values.shown(name) for name in path)
+
+
+Floats = NDArray[np.float64]
+
+#: An overlap goes to the first area of the file up to so many km2, or up to this part of the
+#: smaller area; above the last part it is refused however small it is.
+TOLERATED_KM2, TOLERATED_PART, MOST_PART = 1.0, 0.001, 0.1
+# Overlaps below a square metre are rounding of corners, and not spoken of.
+_SPOKEN_KM2 = 1e-6
+
+
+def measured(
+    geometry: NDArray[Any], flat: NDArray[Any], crs: pyproj.CRS, plane: pyproj.CRS
+) -> dict[str, NDArray[Any]]:
+    """Sizes and overlaps of polygons in km2, on an equal-area plane.
+
+    Parameters
+    ----------
+    geometry, flat : (m,) the polygons in `crs` and on the plane
+    crs, plane
+
+    Returns
+    -------
+    "sizes" : (m,)
+    "pairs" : (k, 2) areas that overlap, the first in file order first
+    "shared" : (k,) what they share
+    """
+    sizes = shapely.area(flat) / 1e6
+    tree = shapely.STRtree(geometry)
+    first, second = tree.query(geometry, predicate="intersects")
+    first, second = first[first < second], second[first < second]
+    common = shapely.intersection(geometry[first], geometry[second])
+    has = shapely.area(common) > 0
+    shared = np.zeros(len(first))
+    shared[has] = shapely.area(on_plane(common[has], crs, plane)) / 1e6
+    order = np.lexsort([second[has], first[has]])
+    pairs = np.stack([first[has], second[has]], axis=1)[order]
+    return {"sizes": sizes, "pairs": pairs, "shared": shared[has][order]}
+
+
+def check_overlaps(
+    sizes: Floats, pairs: NDArray[np.int64], shared: Floats, paths: Sequence[AreaPath]
+) -> list[str]:
+    """Notes on small overlaps.
+
+    Raises
+    ------
+    InputError
+        For two areas that share more than a crooked border, by their names.
+    """
+    if not len(pairs):
+        return []
+    smaller = sizes[pairs].min(axis=1)
+    fine = (shared <= TOLERATED_KM2) | (shared <= TOLERATED_PART * smaller)
+    fine &= (shared <= MOST_PART * smaller) | (shared <= _SPOKEN_KM2)
+    if not fine.all():
+        worst = np.flatnonzero(~fine)[np.argmax(shared[~fine])]
+        one, other = (spoken(paths[number]) for number in pairs[worst])
+        more = np.count_nonzero(~fine) - 1
+        more_pairs = "1 more pair does" if more == 1 else f"{more:,} more pairs do"
+        others = f" (and {more_pairs})" if more else ""
+        raise InputError(
+            f"The areas {one} and {other} overlap by {shared[worst]:.3g} km2{others}; each place "
+            "may lie in one area only, so mend the borders."
+        )
+    mentioned = shared > _SPOKEN_KM2
+    if not mentioned.any():
+        return []
+    number, largest = int(np.count_nonzero(mentioned)), float(shared.max())
+    pairs_overlap = (
+        "1 pair of areas overlaps" if number == 1 else f"{number:,} pairs of areas overlap"
+    )
+    return [f"{pairs_overlap}, by {largest:.2g} km2 at most: that goes to the first in the file."]
+
 
 #: Letters of a name, at most.
 MAX_NAME = 200

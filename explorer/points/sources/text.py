@@ -14,8 +14,7 @@ import pyarrow.csv as pc
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
-from explorer.grid.delimited import BadRow, Delimited
-from explorer.grid.encodings import recoded
+from explorer.grid.delimited import BadRow, Delimited, recoded
 from explorer.grid.geometry_values import sample
 from explorer.grid.table_values import NotANumber, advice_on, numbers
 from explorer.points.sources.tables import MAX_ROWS, Columns, Table, refuse_rows

@@ -8,8 +8,8 @@ from shapely.geometry import MultiPolygon, Polygon, box
 
 from explorer import Areas, Grid, InputError
 from explorer.grid.areas import lattice as module
+from explorer.grid.pieces import add_polygon
 from explorer.grid.plane import on_plane
-from explorer.grid.trapezoids import add_polygon
 from tests.refusals import refuses
 
 LAKE = [(10.1, 50.1), (10.2, 50.1), (10.2, 50.2)]

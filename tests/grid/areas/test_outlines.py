@@ -7,7 +7,7 @@ import shapely
 from shapely.geometry import MultiPolygon, Polygon, box
 
 from explorer import Areas
-from explorer.grid.areas.outlines import without_small
+from explorer.grid.areas.areas import without_small
 from tests.grid.areas.test_index import crooked
 
 

@@ -13,8 +13,7 @@ import pytest
 from explorer import InputError, scan_points
 from explorer.points.partitions import files as looking
 from explorer.points.partitions import workers
-from explorer.points.partitions.counting import JUDGED, Counted, Sum
-from explorer.points.partitions.people import Held
+from explorer.points.partitions.counting import JUDGED, Counted, Held, Sum
 from tests.points.partitions.test_counting import GRID, table, written
 from tests.refusals import refuses
 

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from explorer.country.mechanism import Country
 from explorer.errors import InputError
 from explorer.grid.areas.areas import Areas
-from explorer.grid.areas.lattice import Lattice, Windows
+from explorer.grid.areas.lattice import Lattice
+from explorer.grid.areas.windows import Windows
 from explorer.grid.grid import Grid
 from explorer.points.area_counts import AreaCounts
 from explorer.releases.country import CountryRelease

@@ -32,7 +32,7 @@ from explorer.evaluate.results import Run, Store
 from explorer.evaluate.runs import processors
 from explorer.evaluate.tasks import Task
 from explorer.evaluate.workloads import TRIP_NAMES, TRIP_QUERIES, Workload, trip_workload
-from explorer.grid.axes import Axes
+from explorer.grid.domain import Axes
 from explorer.grid.sums import rectangle_sums, summed
 from explorer.mechanisms.base import Mechanism
 from explorer.papers.bench import Bench

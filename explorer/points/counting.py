@@ -82,7 +82,7 @@ class Counted:
         Records that count in each.
     judged : (12,) int64
         What was counted of the rows, see `cleaning`.
-    held : partitions.people.Held or None
+    held : partitions.counting.Held or None
         Under a contribution bound the records of each person in a part, which has no atoms itself.
     unclipped : (m,) int64 or None
         Under a contribution bound all records in each atom, once all parts are added up.

@@ -19,8 +19,15 @@ from explorer import (
     exact,
 )
 from explorer.evaluate import simulated_sd, workload
-from explorer.evaluate.simulation import about_boxes, about_flows, simulate, simulated_flows
-from explorer.evaluate.simulation import non_negative, stand_in, whole_counts
+from explorer.evaluate.simulation import (
+    about_boxes,
+    about_flows,
+    non_negative,
+    simulate,
+    simulated_flows,
+    stand_in,
+    whole_counts,
+)
 from explorer.releases.flows import flows
 from explorer.trips.matrix import TripMatrix
 from tests.helpers import city

@@ -71,27 +71,21 @@ class Asking:
 
     Parameters
     ----------
-    people : People
-    protocol : Protocol
-    units : int
-        What each person may spend in all, in units of 10^-12 epsilon.
+    people, protocol : whom to ask, and how
+    units : what each person may spend in all, in units of 10^-12 epsilon
     rng : None, int or numpy Generator
         None is release-grade: exact shares from bytes of the operating system. A seed draws a
         preview, by the same code and distribution, which is not private.
     mode : see `MODES`; "summed" hides shards and overflow, and is for previews alone
-    number : int, optional
-        How many of the people take part, chosen at random; all by default.
-    ledger : Ledger, optional
-        Where a release-grade run is booked before anything is drawn.
+    number : how many of the people take part, chosen at random; all by default
+    ledger : where a release-grade run is booked before anything is drawn
     mechanism, what : its key, and a note for people, in the ledger
-    record : callable, optional
-        Sees every shard (`shards.Hook`), exact counts and all: for the audit of previews alone.
+    record : sees every shard (`shards.Hook`), exact counts and all: for the audit of previews alone
 
     Raises
     ------
     InputError
-        For a mode or rng that cannot be, more people than there are, or a run over the ledger's
-        cap.
+        For a mode or rng that cannot be, more people than there are, or a run over a ledger's cap.
     """
 
     def __init__(

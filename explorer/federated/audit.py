@@ -29,7 +29,7 @@ from explorer.federated.shards import Hook
 from explorer.grid.grid import Grid
 from explorer.privacy.audit import distributions
 from explorer.privacy.audit.audit import Finding
-from explorer.privacy.audit.cases import NEIGHBOURS, Chooser, Seeded
+from explorer.privacy.audit.cases import NEIGHBOURS, Chooser, Seeded, one_of
 from explorer.privacy.audit.loss import PER_EPSILON, Breach, budget
 from explorer.privacy.audit.surface import difference, surface
 from explorer.releases.distributed import ONCE, DistributedRelease
@@ -63,10 +63,7 @@ OPTIONS: Mapping[str, Mapping[str, Sequence[Any]]] = {
 class Weather(np.random.Generator):
     """A seeded source of samples and dropouts in which more people drop out than was expected.
 
-    Parameters
-    ----------
-    seed : whole number
-    storm : 1 leaves chances as they are; below it people drop out more often by as much
+    A `storm` of 1 leaves chances as they are; below it people drop out more often by as much.
     """
 
     def __init__(self, seed: int, storm: float) -> None:
@@ -85,7 +82,7 @@ class Case:
     # settings, options: of `Federated`, those of its algorithm separately
     settings: Mapping[str, Any]
     options: Mapping[str, Any]
-    people: People  # People
+    people: People
     persons: tuple[int, ...]  # whose vector is zero in each neighbour
     style: str  # of the outcomes, see `replay.STYLES`
     # seed, storm: of samples, dropouts and noise, see `Weather`
@@ -129,14 +126,14 @@ Look = Callable[[Case], Any]
 
 def draw_case(choose: Chooser, look: Look, algorithms: Sequence[str] = ALGORITHMS) -> Case:
     """A case: at most 4,500 people on a square of at most 64 x 64 cells, 128 x 128 of sketches."""
-    algorithm = _one_of(choose, algorithms)
+    algorithm = one_of(choose, algorithms)
     people = _people(algorithm, choose)
     settings, options = _settings(algorithm, people, choose), _options(algorithm, choose)
-    seed, storm = choose.whole(0, 2**40), _one_of(choose, (1.0, 1.0, 1.0, 0.5, 0.25))
+    seed, storm = choose.whole(0, 2**40), one_of(choose, (1.0, 1.0, 1.0, 0.5, 0.25))
     prior = None
     if algorithm == "people" and choose.whole(0, 3) == 0:
         prior = _earlier(people, settings, choose)
-    case = Case(settings, options, people, (), _one_of(choose, STYLES), seed, storm, prior)
+    case = Case(settings, options, people, (), one_of(choose, STYLES), seed, storm, prior)
     there = _with_places(people)
     fixed: tuple[int, ...] = ()
     if algorithm != "count-min" and choose.whole(0, 1):
@@ -145,7 +142,7 @@ def draw_case(choose: Chooser, look: Look, algorithms: Sequence[str] = ALGORITHM
         # With the last of them a decision turns, unless noise hides it.
         case = Case(settings, options, people, (), "still", seed, storm, prior)
         fixed, there = (number - 1,), there[there < number]
-    persons = fixed + tuple(int(_one_of(choose, there)) for _ in range(NEIGHBOURS - len(fixed)))
+    persons = fixed + tuple(int(one_of(choose, there)) for _ in range(NEIGHBOURS - len(fixed)))
     declared = not fixed and choose.whole(0, 2) > 0
     if declared:
         persons = (len(people) - 1, *persons[1:])
@@ -162,8 +159,8 @@ def draw_large_case(choose: Chooser, number: int = 0) -> Case:
     """A case of 64 to 256 cells a side and up to 8 places each; the first is as large as can be."""
     algorithm = LARGE_ALGORITHMS[number % len(LARGE_ALGORITHMS)]
     rng = np.random.default_rng(choose.whole(0, 2**32))
-    side = LARGE_SIDES[-1] if number == 0 else _one_of(choose, LARGE_SIDES)
-    grid, places = Grid.cells((side, side)), _one_of(choose, (1, 2, 3, 5, 8))
+    side = LARGE_SIDES[-1] if number == 0 else one_of(choose, LARGE_SIDES)
+    grid, places = Grid.cells((side, side)), one_of(choose, (1, 2, 3, 5, 8))
     per = np.ones(20_000, dtype=np.int64) if places == 1 else rng.integers(0, places + 1, 20_000)
     total = int(per.sum())
     row, col = ((rng.exponential(side / 16, total)).astype(int) % side for _ in range(2))
@@ -172,32 +169,28 @@ def draw_large_case(choose: Chooser, number: int = 0) -> Case:
     if places > 1:
         people = People(cells, grid, offsets=offsets, places=places)
     settings = {
-        "epsilon": _one_of(choose, (2.0, 4.0, 8.0)), "algorithm": algorithm, "people": None,
-        "shard": 2_000, "dropped": _one_of(choose, (0.0, 0.05)), "corrupt": 0.0,
+        "epsilon": one_of(choose, (2.0, 4.0, 8.0)), "algorithm": algorithm, "people": None,
+        "shard": 2_000, "dropped": one_of(choose, (0.0, 0.05)), "corrupt": 0.0,
         "depth": people.depth, "c": 0.05, "b": 1.0,
     }  # fmt: skip
     there = _with_places(people)
-    persons = tuple(int(_one_of(choose, there)) for _ in range(2))
-    style, seed = _one_of(choose, STYLES), choose.whole(0, 2**40)
+    persons = tuple(int(one_of(choose, there)) for _ in range(2))
+    style, seed = one_of(choose, STYLES), choose.whole(0, 2**40)
     return Case(settings, {}, people, persons, style, seed)
-
-
-def _one_of(choose: Chooser, options: Sequence[Any] | Ints) -> Any:
-    return options[choose.whole(0, len(options) - 1)]
 
 
 def _settings(algorithm: str, people: People, choose: Chooser) -> dict[str, Any]:
     # Tables of shares grow as S / epsilon.
     least = 0.4 if people.places == 1 else 1.5
     epsilon = least * (8 / least) ** (choose.whole(0, 1000) / 1000)
-    dropped = _one_of(choose, (0.0, 0.0, 0.05, 0.1, 0.3))
-    corrupt = 0.0 if dropped > 0.2 else _one_of(choose, (0.0, 0.0, 0.05, 0.3))
+    dropped = one_of(choose, (0.0, 0.0, 0.05, 0.1, 0.3))
+    corrupt = 0.0 if dropped > 0.2 else one_of(choose, (0.0, 0.0, 0.05, 0.3))
     # A shard of few has no one honest left for sure if many may fail.
     fewest = 2 if dropped == corrupt == 0 else 60
-    size = _one_of(choose, (fewest, 60, 200, 1_000, 10_000))
-    sample_size = _one_of(choose, (None, None, len(people), max(60, 2 * len(people) // 3)))
+    size = one_of(choose, (fewest, 60, 200, 1_000, 10_000))
+    sample_size = one_of(choose, (None, None, len(people), max(60, 2 * len(people) // 3)))
     return {
-        "epsilon": float(f"{epsilon:.{_one_of(choose, (1, 2, 17))}g}"),
+        "epsilon": float(f"{epsilon:.{one_of(choose, (1, 2, 17))}g}"),
         "algorithm": algorithm,
         "people": sample_size,
         "shard": max(size, len(people) // 40),
@@ -205,8 +198,8 @@ def _settings(algorithm: str, people: People, choose: Chooser) -> dict[str, Any]
         "corrupt": corrupt,
         "depth": people.depth if choose.whole(0, 2) else choose.whole(1, people.depth),
         # Where c is large a tree that comes and goes costs 64 rounds, each with tables of its own.
-        "c": _one_of(choose, (0.05, 0.1, 0.3, 0.5, *(() if algorithm == "paper" else (1.0, 2.0)))),
-        "b": _one_of(choose, (1.0, 1.5, 2.0, 3.0, 5.0)),
+        "c": one_of(choose, (0.05, 0.1, 0.3, 0.5, *(() if algorithm == "paper" else (1.0, 2.0)))),
+        "b": one_of(choose, (1.0, 1.5, 2.0, 3.0, 5.0)),
     }
 
 
@@ -214,7 +207,7 @@ def _options(algorithm: str, choose: Chooser) -> dict[str, Any]:
     choices = OPTIONS.get(algorithm, {})
     if choose.whole(0, 1):
         return {}
-    return {name: _one_of(choose, values) for name, values in choices.items() if choose.whole(0, 1)}
+    return {name: one_of(choose, values) for name, values in choices.items() if choose.whole(0, 1)}
 
 
 def _people(algorithm: str, choose: Chooser) -> People:
@@ -225,10 +218,10 @@ def _people(algorithm: str, choose: Chooser) -> People:
     number = choose.whole(2_000, 4_500) if many else choose.whole(60, 300)
     # Trees begin with 8 x 8 cells, those of the paper with 2 x 2; sketches need large levels.
     sides = {"people": (8, 32, 32, 64), "mended": (8, 32, 32, 64), "count-min": (128,)}
-    side = _one_of(choose, sides.get(algorithm, (4, 8, 8, 12)))
+    side = one_of(choose, sides.get(algorithm, (4, 8, 8, 12)))
     rows, cols = (choose.whole(max(2, side - 3), side) for _ in range(2))
     grid = Grid.cells((rows, cols))
-    places = _one_of(choose, (1, 1, 1, 2, 4))
+    places = one_of(choose, (1, 1, 1, 2, 4))
     per = np.ones(number, dtype=np.int64) if places == 1 else rng.integers(0, 5, number)
     total = int(per.sum())
     kind = choose.whole(0, 3)
@@ -239,7 +232,7 @@ def _people(algorithm: str, choose: Chooser) -> People:
         hot = rng.random(total) < 0.8
         row, col = np.where(hot, rows - 1, row), np.where(hot, cols // 2, col)
     cells = morton(col, row)
-    cells[rng.random(total) < _one_of(choose, (0.0, 0.1))] = -1
+    cells[rng.random(total) < one_of(choose, (0.0, 0.1))] = -1
     if places == 1:
         if choose.whole(0, 1):
             cells = np.sort(cells)
@@ -294,7 +287,7 @@ def _earlier(people: People, settings: Mapping[str, Any], choose: Chooser) -> Di
     rng = np.random.default_rng(choose.whole(0, 2**32))
     rows, cols = people.grid.shape
     cells = morton(rng.integers(0, cols, 400), rng.integers(0, rows, 400))
-    algorithm, c = _one_of(choose, ("people", "mended")), 1.0
+    algorithm, c = one_of(choose, ("people", "mended")), 1.0
     other = {**settings, "epsilon": 4.0, "algorithm": algorithm, "c": c, "people": None}
     safe = {"dropped": 0.0, "corrupt": 0.0}
     return Federated(**{**other, **safe}).release(People(cells, people.grid), rng=1)
@@ -308,13 +301,9 @@ _NOISE = 2_000  # numbers of a case whose noise is tested
 def replay_cases(
     numbers: Iterable[int], seed: int = 0, algorithms: Sequence[str] = ALGORITHMS
 ) -> Finding:
-    """Replay cases of federated maps until one fails.
+    """Replay cases of federated maps until one fails; every one has `cases.NEIGHBOURS` pairs.
 
-    Parameters
-    ----------
-    numbers : which cases; every one has `cases.NEIGHBOURS` pairs
-    seed : names the cases: the same seed and number are the same case
-    algorithms : from which each case takes one
+    The same seed and number are the same case; each takes one of the algorithms.
     """
     begin, rng = time.perf_counter(), np.random.default_rng(seed)
     finding = Finding(Federated.key)

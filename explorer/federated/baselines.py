@@ -1,9 +1,6 @@
 """What heatmaps-2022 compares with (Table 1), over the same people, shards and noise.
 
-Each takes a `Session` and the number of all people, and gives a map with its rounds. "flat" asks
-once for the finest cells, "hierarchical" for all levels at an equal part of epsilon each and
-publishes one level, "count-min" does that with hashed counters, "decomposition" gives lower levels
-more and makes all agree, "adaptive grid" divides an even grid where many people are. "sampling"
+Each takes a `Session` and the number of all people, and gives a map with its rounds. "sampling"
 adds no noise: it is what asking a part of the people costs by itself, and not private.
 """
 

@@ -196,15 +196,10 @@ def lowest(
 ) -> int:
     """L: noise of a round is below -L or above L with a chance of `OVERFLOW` or less.
 
-    The smallest L with 2 v K P(Z > L) <= 1e-9 by the bound of `tail`, for v counters and K shards.
-
-    Parameters
-    ----------
-    epsilon : the round's price, above 0
-    counters, number : v and K
-    sensitivity : S; the noise is that of epsilon / S
-    shape : r = m / n_min of the fullest shard, 1 or more: people who do not drop out bring their
-        shares, too, so that a sum has more noise than epsilon asks for
+    The smallest L with 2 v K P(Z > L) <= 1e-9 by the bound of `tail`, for v `counters` and K =
+    `number` shards; the noise is that of epsilon / S. `shape` is r = m / n_min of the fullest
+    shard, 1 or more: people who do not drop out bring their shares, too, so that a sum has more
+    noise than epsilon asks for.
     """
     limit = math.log(OVERFLOW / 2.0) - math.log(counters) - math.log(number)
     price = epsilon / sensitivity

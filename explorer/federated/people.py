@@ -324,14 +324,9 @@ class People:
         """The vectors of some people as triples: position among the members, counter, value.
 
         Systematic rounding (`rounded`): a person's values are whole, 0 or more, and add up to S
-        exactly where all her places are inside, wherever they are.
-
-        Parameters
-        ----------
-        members : (m,) people
-        owner : from cells (k,) to the node of each, -1 for none
-        counters : nodes; with an answer the vector has twice as many numbers
-        words : (m,) random words, one a person
+        exactly where all her places are inside, wherever they are. `owner` gives the node of cells
+        (k,), -1 for none; with an answer the vector has twice as many numbers as `counters`;
+        `words` (m,) are random, one a person.
         """
         if self.offsets is None:
             node = owner(self.cells[members])

@@ -79,16 +79,8 @@ def levels_down(
     """By how many levels to divide each open node, (v,), 0 to leave it.
 
     In turn for j = 1, 2, 3, with f = Y / 4^(j-1): j levels if 4 H f^2 > 15 next_sd^2 + 3 f, and
-    y > 2 sd for j = 1, y / 4^(j-1) > sd for more. H is that of the level, see `expected`.
-
-    Parameters
-    ----------
-    tree : KeyTree
-    sums : (v,) noisy sums y
-    sd : of their noise
-    next_counts : (v,) Y, what the next sums will be about
-    next_sd : of their noise
-    furthest : the most levels at once, 1 to 3
+    y > 2 sd for j = 1, y / 4^(j-1) > sd for more. H is that of the level, see `expected`; y are the
+    noisy `sums` (v,), Y the `next_counts` (v,), what the next sums will be about.
     """
     level = tree.level[tree.open]
     h = expected(unevenness(tree, sums, sd))[level]

@@ -69,11 +69,8 @@ class Recorder:
 class Replayer:
     """Forces written sums, and adds up how much likelier they were where they were written.
 
-    Parameters
-    ----------
-    recorder : of the run whose sums are forced
-    corrupt : share of a shard's people whose noise the server knows and takes off
-    neighbours : without them, where many vectors differ, no likelihood is worked out
+    `corrupt` is the share of a shard's people whose noise the server knows and takes off; without
+    `neighbours`, where many vectors differ, no likelihood is worked out.
     """
 
     def __init__(self, recorder: Recorder, corrupt: float = 0.0, neighbours: bool = True) -> None:

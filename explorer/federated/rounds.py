@@ -259,12 +259,8 @@ def divided(
 ) -> tuple[KeyTree, Heard]:
     """The next tree, and the round with what was divided and given up; all look at the old tree.
 
-    Parameters
-    ----------
-    response : Heard
-    down : (v,) by how many levels
-    lost : (v,) given up: the area falls to the nearest ancestor; the root stays
-    shut : keys that must not be made again
+    `down` (v,) says by how many levels; what is `lost` (v,) is given up: the area falls to the
+    nearest ancestor, the root stays. Keys in `shut` must not be made again.
     """
     tree = response.tree
     keys = tree.keys[tree.open]

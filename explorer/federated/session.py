@@ -27,17 +27,12 @@ class Session:
 
     Parameters
     ----------
-    asking : Asking
-    people : int
-        How many may be asked, in all or in each round.
-    depth : int
-        Of the trees, at most that of the people's finest cells.
+    asking, people : the run, and how many may be asked, in all or in each round
+    depth : of the trees, at most that of the people's finest cells
     shape : rows and columns of the grid
-    progress : callable, optional
-        Called with the finished part, 0 to 1.
-    sample : callable, optional
-        From a question to the sums of a sample of people without noise: for comparisons in a
-        preview, see `baselines.sampling`.
+    progress : called with the finished part, 0 to 1
+    sample : from a question to the sums of a sample of people without noise: for comparisons in a
+        preview, see `baselines.sampling`
     """
 
     def __init__(

@@ -157,10 +157,7 @@ def ideal(
 ) -> Total:
     """What an ideal aggregator gives: sums of shards modulo 2^b, every person with her own share.
 
-    Parameters
-    ----------
-    source : of the noise
-    hook, number : told of every shard, and which round it is
+    `hook` is told of every shard, and which round (`number`) it is of.
     """
     total = Total(plan)
     if hook is not None:
@@ -191,16 +188,9 @@ def masked(
 ) -> tuple[Total, Ints]:
     """The same sums behind masks: every shard goes through secure aggregation.
 
-    The shares are drawn from the same words as in `ideal`, so both give equal sums bit for bit.
-
-    Parameters
-    ----------
-    random : for keys, seeds, rings and boxes
-    keep : told what the server saw of one survivor of each shard
-
-    Returns
-    -------
-    the total, and the shards that were refused because too few answered
+    The shares are drawn from the same words as in `ideal`, so both give equal sums bit for bit;
+    `random` is for keys, seeds, rings and boxes. `keep` is told what the server saw of one survivor
+    of each shard. Returns the total, and the shards that were refused because too few answered.
     """
     from explorer.federated.aggregation import KEYS, VECTOR, Refused, Vectors, aggregate, wrapped
 

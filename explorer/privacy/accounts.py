@@ -60,17 +60,10 @@ def shown(values: NDArray[Any]) -> NDArray[Any]:
 class Accounts:
     """Accounts of one pass; they start with a single node, number 0.
 
-    Parameters
-    ----------
-    name : distinguishes the preview noise of this pass from that of other passes
-    limit : the most that any path may spend, in units of 10^-12 epsilon
-    under : the key of the node that the whole pass is in, for a pass of an inner curator
-
-    Notes
-    -----
-    Arrays grow by doubling, small ones fourfold: n nodes opened one by one take O(n) steps. What is
-    handed out are views that no one can write to. Accounts are never saved: their arrays end in
-    space for more.
+    `name` distinguishes the preview noise of this pass from that of other passes, `under` is the
+    key of the node that the whole pass is in, for a pass of an inner curator. Arrays grow by
+    doubling, small ones fourfold: n nodes opened one by one take O(n) steps. What is handed out are
+    views that no one can write to. Accounts are never saved: their arrays end in space for more.
     """
 
     __slots__ = (
@@ -135,11 +128,8 @@ class Accounts:
     def named(self, ids: Ints) -> Ints:
         """The numbers of some nodes, the book's own; each can be measured and split.
 
-        Raises
-        ------
-        ValueError
-            For nodes that do not exist, have been split or handed on, or are named twice or out
-            of order.
+        A ValueError for nodes that do not exist, have been split or handed on, or are named twice
+        or out of order.
         """
         ids = np.asarray(ids, dtype=np.int64)
         run = self._run(ids)

@@ -90,16 +90,10 @@ class _Lane:
 
 
 def side_by_side(source: NoiseSource, plans: Sequence[Callable[[NoiseSource], T]]) -> list[T]:
-    """Run plans that draw noise, drawing together what they need at the same time.
+    """Run n plans that draw noise, drawing together what they need at the same time.
 
-    Parameters
-    ----------
-    source : where all noise comes from
-    plans : n functions of a source of noise; they share nothing that one of them changes
-
-    Returns
-    -------
-    What each returned, (n,). If one raises, the others end where they wait and it is raised here.
+    The plans are functions of a source of noise; they share nothing that one of them changes.
+    Returns what each returned. If one raises, the others end where they wait and it is raised here.
     """
     lanes = [_Lane(plan) for plan in plans]
     with ExitStack() as ends:
@@ -159,21 +153,8 @@ class ForestCurator(Curator):
 
         The proof is that of `within`, region by region: what is drawn at one time (`side_by_side`)
         was charged to each region's own account before, and each plan sees its own draws alone.
-
-        Parameters
-        ----------
-        regions : n regions of one book
-        counts : (n,) the records of each region, and no others, over a domain of their own
-        plan : what is done in each with a curator of its own
-
-        Returns
-        -------
-        What the plan returned for each, (n,).
-
-        Raises
-        ------
-        InputError, ValueError
-            See `within`; nothing is drawn then.
+        `counts` are the records of each region, and no others, over a domain of their own. Returns
+        what the plan returned for each; what `within` refuses is raised before anything is drawn.
         """
         single_regions = [regions.select(np.array([i])) for i in range(len(regions))]
         inner = [self.within(*one) for one in zip(single_regions, counts, strict=True)]

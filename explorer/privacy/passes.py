@@ -114,14 +114,7 @@ class Notes:
 
 
 class Passes:
-    """The books of a curator.
-
-    Parameters
-    ----------
-    shape : cells along every axis of the domain
-    units : int
-        The whole budget, in units of 10^-12 epsilon.
-    """
+    """The books of a curator: a domain of `shape` cells, `units` of 10^-12 epsilon in all."""
 
     def __init__(self, shape: tuple[int, ...], units: int) -> None:
         self._shape, self._units = shape, int(units)

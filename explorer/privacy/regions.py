@@ -118,12 +118,8 @@ class Regions:
     def split(self, axis: ArrayLike, position: Ints) -> Regions:
         """Cut every region in two; returns 2n children, the lower one of each pair first.
 
-        Parameters
-        ----------
-        axis : (n,) or one number
-            The axis that is cut.
-        position : (n,)
-            First cell of the upper child; strictly inside the region.
+        `axis` is (n,) or one number, `position` (n,) the first cell of the upper child, strictly
+        inside.
         """
         return self.book.split(self.ids, axis, position)
 
@@ -547,13 +543,7 @@ def lay_grids(ids, number, row, lower, upper):  # type: ignore[no-untyped-def]
 
 
 def tile(lower: Ints, upper: Ints, owner: Ints, parent_lower: Ints, parent_upper: Ints) -> bool:
-    """Whether every parent is tiled by the boxes that it owns.
-
-    Parameters
-    ----------
-    lower, upper : (n, d) half-open boxes
-    owner : (n,) rows of `parent_lower`, `parent_upper` (m, d)
-    """
+    """Whether every parent is tiled by the half-open boxes (n, d) whose `owner` (n,) it is."""
     if np.any(lower >= upper):
         return False  # a box without a cell, or inside out
     boxes = np.concatenate([np.stack([lower, upper]), np.stack([parent_lower, parent_upper])], 1)

@@ -16,14 +16,9 @@ _DRAWS, _CHOICES = 10_000, 200
 class ReportingNoise:
     """The noise of another source, in parts; what is drawn is the same.
 
-    The finished part is the share of the budget that is spent in the mean over all cells, growing
-    within a measurement with its draws: it never falls, and is 1 when every path has spent all.
-
-    Parameters
-    ----------
-    source : where the noise comes from
-    tell : called with the finished part, 0 to 1
-    spent : the share of the budget that is charged by now, in the mean over all cells, 0 to 1
+    `tell` gets the finished part: the share of the budget that is `spent` in the mean over all
+    cells, growing within a measurement with its draws. It never falls, and is 1 when every path has
+    spent all.
     """
 
     def __init__(

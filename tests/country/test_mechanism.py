@@ -144,6 +144,8 @@ def test_a_user_counts_k_times_in_the_country(areas):
         made.release(counts, rng=1),
     )
     np.testing.assert_allclose(several.sd / one.sd, 3, rtol=0.02)
+    assert "protects each record with" in one.summary()
+    assert "protects each user, of up to 3 records" in several.summary()
 
 
 def test_of_each_user_rows_are_kept_whatever_areas_they_lie_in(areas):

@@ -108,16 +108,6 @@ def test_the_bits_hold_noise_of_any_shape_and_no_more(epsilon: float, shape: flo
     assert chance[1] > calibration.OVERFLOW * (1 if shape < 10 else math.exp(-epsilon))
 
 
-@pytest.mark.parametrize("shape", [1.0, 1.1, 2.0, 7.3])
-def test_the_bound_is_one(shape: float) -> None:
-    for epsilon, ks in ((0.05, (300, 700)), (1.0, (1, 9, 30)), (3.0, (1, 5))):
-        for k in ks:
-            exact, bound = exact_tail(epsilon, shape, k), calibration.tail(epsilon, k, shape)
-            assert bound >= math.log(exact) - 1e-9
-            if shape == 1.0:
-                assert bound == pytest.approx(-k * epsilon - math.log1p(math.exp(-epsilon)))
-
-
 def test_the_bound_for_one_shape_alone_was_too_low_for_others() -> None:
     # ceil(ln(2 v K / 1e-9) / epsilon) of the build note, in a shard half of whom may drop out.
     note = math.ceil(math.log(2 * 64 / 1e-9))

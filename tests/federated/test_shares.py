@@ -162,12 +162,6 @@ def test_a_stream_goes_on_where_it_was() -> None:
     assert Stream(new_key(1), 5).bytes(16) == whole[:2].tobytes()
 
 
-def test_keys_of_a_release_are_not_repeated() -> None:
-    assert new_key() != new_key()
-    assert len(new_key()) == len(new_key(3)) == 32
-    assert new_key(3) == new_key(3) != new_key(4)
-
-
 def as_float(law: Inverse) -> np.ndarray:
     return law.top / 2.0**64 + law.low / 2.0**128
 

@@ -90,11 +90,6 @@ def test_passes_together_stay_within_the_budget():
         desk.open(1)
 
 
-def test_regions_of_another_curator_are_refused():
-    with pytest.raises(ValueError, match="another curator"):
-        curator().count(curator().open(), 1, "x")
-
-
 def test_a_contribution_bound_multiplies_every_sensitivity():
     noise = Counting()
     matrix = FrequencyMatrix.from_array(np.arange(64).reshape(8, 8), contribution_bound=3)

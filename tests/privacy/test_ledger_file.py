@@ -257,31 +257,6 @@ def test_a_population_has_one_cap_over_all_that_is_counted_of_it(tmp_path) -> No
     riders("walkers").book("other people", to_units(1), "htf")
 
 
-@pytest.mark.parametrize("change", ["crs", "extent", "bound", "shape"])
-def test_the_cap_holds_over_what_made_another_data_set(tmp_path, change) -> None:
-    """Each of these began a budget of its own."""
-    import pandas as pd
-
-    from explorer.grid.grid import Grid
-    from explorer.points.points import read_points
-
-    where = {"lon": [2.35, 2.351, 2.36], "lat": [48.85, 48.851, 48.86], "who": ["a", "a", "b"]}
-    points = read_points(pd.DataFrame(where), user="who")
-    first = Grid.around(2.35, 48.85, 8000, shape=8)
-    x0, y0, x1, y1 = first.bounds
-    other = {
-        "crs": lambda: Grid.from_bounds(x0, y0, x1, y1, first.crs.to_wkt(), 8),
-        "extent": lambda: Grid.from_bounds(x0, y0, x1 + 1e-7, y1, first.crs, 8),
-        "bound": lambda: first,
-        "shape": lambda: Grid.around(2.35, 48.85, 8000, shape=16),
-    }[change]()
-    ledger = Ledger(tmp_path / "l", cap=0.5, population="riders")
-    Uniform(epsilon=0.3).release(first.count(points, 1), ledger=ledger)
-    again = other.count(points, 2 if change == "bound" else 1)
-    with pytest.raises(InputError, match=r"spent epsilon 0\.3"):
-        Uniform(epsilon=0.3).release(again, ledger=ledger)
-
-
 @pytest.mark.parametrize("name", ["", "  ", "x" * 201])
 def test_names_that_are_none(name, tmp_path) -> None:
     with pytest.raises(InputError, match="population has a name"):

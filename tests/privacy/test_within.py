@@ -5,7 +5,6 @@ import pytest
 
 from explorer import FrequencyMatrix, InputError
 from explorer.privacy.curator import BudgetExceeded, Curator
-from explorer.privacy.noise import PreviewNoise
 from explorer.testing import NoNoise
 
 COARSE = np.array([[5, 3], [2, 7]])
@@ -184,19 +183,3 @@ def test_any_plan_stays_within_epsilon():
             assert before <= desk.spent <= desk.units
             before = desk.spent
         assert before > 0
-
-
-def two_levels(noise):
-    desk = curator(noise=noise)
-    found = []
-    for each in quarters(desk):
-        inner = desk.within(each, users(FINE))
-        found.append(inner.count(inner.open().grid(3), 60, "cells").tolist())
-    return found
-
-
-def test_dice_repeat_and_differ_from_region_to_region():
-    found = two_levels(PreviewNoise(3))
-    assert found == two_levels(PreviewNoise(3))
-    assert found != two_levels(PreviewNoise(4))
-    assert len({tuple(each) for each in found}) == 4

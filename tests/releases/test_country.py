@@ -156,6 +156,14 @@ def test_the_map_inside_is_a_release_on_its_window(made, exact, counts) -> None:
         made.inside("Atlantis")
 
 
+@pytest.mark.parametrize("count", [0.0, 0.5, 1.0, 40.0])
+def test_a_map_is_scaled_to_any_count_of_its_area(exact, count: float) -> None:
+    maps = [area_map for area_map in exact.maps if area_map is not None]
+    assert maps
+    for area_map in maps:
+        assert area_map.density(count).sum() == pytest.approx(count)
+
+
 @pytest.mark.parametrize("ending", ["gpkg", "parquet"])
 @pytest.mark.parametrize("inside", ["mosaic", "htf", "privlet", "none"])
 def test_a_file_brings_everything_back(counts, tmp_path, ending: str, inside: str) -> None:

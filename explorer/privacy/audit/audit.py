@@ -107,12 +107,8 @@ def replay_cases(
 ) -> Finding:
     """Replay cases of a mechanism until one fails.
 
-    Parameters
-    ----------
-    kind : class of mechanisms with declared parameters
-    numbers : which cases; every one has `cases.NEIGHBOURS` pairs, `LONGEST` has one
-    seed : names the cases: the same seed and number are the same case
-    publish : how to run a mechanism, by default its `release`
+    Every number has `cases.NEIGHBOURS` pairs, `LONGEST` has one; the same seed and number are the
+    same case. `publish` says how to run a mechanism, by default its `release`.
     """
     begin, rng = time.perf_counter(), np.random.default_rng(seed)
     finding = Finding(kind.key)

@@ -134,7 +134,7 @@ def drawn_settings(kind: Auditable, choose: Chooser) -> dict[str, Any]:
     return settings | {name: _setting(declared[name], choose) for name in kind.tunables()}
 
 
-def one_of(choose: Chooser, options: Sequence[Any]) -> Any:
+def one_of(choose: Chooser, options: Sequence[Any] | Ints) -> Any:
     """One of some options, all alike."""
     return options[choose.whole(0, len(options) - 1)]
 

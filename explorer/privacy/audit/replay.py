@@ -116,14 +116,11 @@ class Replayer(_Listener):
 
 
 class Chosen(PreviewNoise):
-    """Outcomes that are possible, though chance seldom deals them.
+    """Outcomes that are possible, though chance seldom deals them, of a style.
 
-    Parameters
-    ----------
-    seed : whole number
-    style : {"still", "up", "down", "wild"}
-        Counts get no noise (then every figure that moves costs the whole loss), noise above zero,
-        below zero, or any; selections and decisions are tosses of a fair coin.
+    Counts get no noise ("still": then every figure that moves costs the whole loss), noise above
+    zero ("up"), below zero ("down"), or any ("wild"); selections and decisions are tosses of a fair
+    coin.
     """
 
     def __init__(self, seed: int, style: str) -> None:
@@ -175,11 +172,8 @@ class Recording:
     def of(cls, publish: Publish, data: Any, source: NoiseSource, named: bool = True) -> Recording:
         """Run on D; `named`: whether each draw must have a name of its own, as in previews.
 
-        Raises
-        ------
-        Breach
-            If the run fails, which all can see, or if two draws of it share their name and so, in
-            a preview, their noise.
+        A run that fails, which all can see, is a Breach, and so are two draws that share their name
+        and so, in a preview, their noise.
         """
         recorder = Recorder(source)
         try:
@@ -198,12 +192,8 @@ class Recording:
         What is published depends on the data by the draws alone. So D' need not be a neighbour:
         with the same outcomes every data set at all must publish the same. One that differs in
         every cell (`neighbours` false) shows whatever gets out next to the draws, from any cell.
-
-        Raises
-        ------
-        Breach
-            If D' asks other questions, publishes something else, or moves a figure further than
-            its sensitivity.
+        Other questions, another publication, or a figure that moves further than its sensitivity
+        are a Breach.
         """
         published, loss = self.again(neighbour, neighbours)
         where = difference(self.published, published)

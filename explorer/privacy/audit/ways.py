@@ -62,17 +62,10 @@ def _ready(_self: Any, _counts: Any = None) -> None:
 class Told:
     """A mechanism whose `release` is called as an app does it; all else is its own.
 
-    Parameters
-    ----------
-    mechanism : with `release(matrix, rng)`
-    grade : whether a source represents OpenDP's, or is handed over as it is
-    parts : whether calls are cut into many small parts, or as for people
-
-    Attributes
-    ----------
-    told : the finished parts that the last release told
-    booked : units and words of all that the last release booked before it drew
-    draws : how often something was released; a plan that is run by itself books nothing
+    `grade`: whether a source represents OpenDP's, or is handed over as it is; `parts`: whether
+    calls are cut into many small parts, or as for people. `told` are the finished parts that the
+    last release told, `booked` the units and words that it booked before it drew, `draws` how often
+    something was released (a plan that is run by itself books nothing).
     """
 
     def __init__(self, mechanism: Any, grade: bool, parts: bool = True) -> None:

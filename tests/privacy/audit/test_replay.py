@@ -217,11 +217,6 @@ def test_a_selection_pays_the_ratio_of_its_probabilities() -> None:
     assert loss.exact == Fraction(-int(units[1]), 2)
 
 
-def test_what_moves_further_than_its_sensitivity_is_a_breach() -> None:
-    with pytest.raises(Breach, match="'count' moves by 2, more than its sensitivity of 1"):
-        added((counts(ints(0), ints(0), ints(5)), ints(-2)))
-
-
 def test_questions_are_alike_but_for_their_exact_figures() -> None:
     keys = np.arange(2, dtype=np.uint64)
 

@@ -24,7 +24,7 @@ from explorer.grid.areas.windows import Windows
 from explorer.mechanisms import all_mechanisms
 from explorer.points.area_counts import AreaCounts
 from explorer.privacy.audit.audit import Finding, front_door
-from explorer.privacy.audit.cases import Chooser, Seeded, one_of
+from explorer.privacy.audit.cases import Seeded, one_of
 from explorer.privacy.audit.loss import PER_EPSILON, Breach, budget
 from explorer.privacy.audit.replay import Chosen, Recording
 from explorer.privacy.audit.surface import difference, surface
@@ -94,7 +94,7 @@ class Case:
         )
 
 
-def draw_case(choose: Chooser, number: int = 0) -> Case:
+def draw_case(choose: Seeded, number: int = 0) -> Case:
     """A case; one of `LARGE_EVERY` has few areas of many cells and the usual settings."""
     large = number % LARGE_EVERY == LARGE_EVERY - 1
     rng = np.random.default_rng(choose.whole(0, 2**32))
@@ -122,7 +122,7 @@ def draw_case(choose: Chooser, number: int = 0) -> Case:
     return case
 
 
-def _settings(choose: Chooser, number: int) -> dict[str, Any]:
+def _settings(choose: Seeded, number: int) -> dict[str, Any]:
     inside = [*all_mechanisms(), NO_MAPS]
     return {
         "inside": inside[(number - number // LARGE_EVERY) % len(inside)],

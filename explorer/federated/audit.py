@@ -13,27 +13,159 @@ a decision that reads exact counts then goes another way, however few neighbours
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from explorer.errors import InputError
 from explorer.federated.mechanism import Federated
 from explorer.federated.people import People
 from explorer.federated.places import Ints, code_type, depth_of, morton
-from explorer.federated.replay import ROUNDING, STYLES, Recorder, Replayer
-from explorer.federated.shards import Hook
+from explorer.federated.shards import Hook, Shard
 from explorer.grid.grid import Grid
 from explorer.privacy.audit import distributions
 from explorer.privacy.audit.audit import Finding
-from explorer.privacy.audit.cases import NEIGHBOURS, Chooser, Seeded, one_of
+from explorer.privacy.audit.cases import NEIGHBOURS, Seeded, one_of
 from explorer.privacy.audit.loss import PER_EPSILON, Breach, budget
 from explorer.privacy.audit.surface import difference, surface
 from explorer.releases.distributed import ONCE, DistributedRelease
 from explorer.releases.rounds import Heard
+from explorer.releases.units import UNITS_PER_EPSILON
+
+STYLES = ("fair", "still", "up", "down")
+"""Sums as drawn; without noise; with noise above zero; below zero: possible outcomes all."""
+
+ROUNDING = 1e-9
+"""Logarithms are floats: a loss may pass epsilon by this part of it."""
+
+
+@dataclass
+class Recorder:
+    """Writes down every shard; gives its sums in one of the `STYLES`."""
+
+    style: str
+
+    def __post_init__(self) -> None:
+        self.shards: list[Shard] = []
+        self.noise: list[Ints | None] = []
+
+    def __call__(self, shard: Shard) -> Ints | None:
+        """See `shards.Hook`."""
+        if shard.exact is None or shard.noisy is None:
+            self.shards.append(shard)
+            self.noise.append(None)
+            return None
+        noise = shard.noisy - shard.exact
+        self.noise.append(noise)
+        sums = {
+            "fair": shard.noisy,
+            "still": shard.exact,
+            "up": shard.exact + np.abs(noise),
+            "down": shard.exact - np.abs(noise),
+        }[self.style]
+        self.shards.append(replace(shard, noisy=sums))
+        return sums.copy()
+
+
+class Replayer:
+    """Forces written sums, and adds up how much likelier they were where they were written.
+
+    `corrupt` is the share of a shard's people whose noise the server knows and takes off; without
+    `neighbours`, where many vectors differ, no likelihood is worked out.
+    """
+
+    def __init__(self, recorder: Recorder, corrupt: float = 0.0, neighbours: bool = True) -> None:
+        self.shards, self.noise, self.corrupt = recorder.shards, recorder.noise, corrupt
+        self.position, self.loss, self._neighbours = 0, 0.0, neighbours
+
+    def __call__(self, shard: Shard) -> Ints | None:
+        """See `shards.Hook`; raises a Breach for another question."""
+        if self.position == len(self.shards):
+            raise Breach(f"the neighbours are asked once more, in round {shard.round}")
+        written, drawn = self.shards[self.position], self.noise[self.position]
+        self.position += 1
+        where = difference(_question(written), _question(shard), "the question")
+        if where is not None:
+            raise Breach(f"{where} of round {shard.round} differs")
+        if shard.exact is None or written.exact is None or written.noisy is None:
+            return None
+        if shard.noisy is None or not np.array_equal(shard.noisy - shard.exact, drawn):  # type: ignore[arg-type]
+            raise Breach(f"the noise of round {shard.round} differs")
+        if self._neighbours:
+            self.loss += self._loss(shard, written.exact, shard.exact, written.noisy)
+        return written.noisy.copy()
+
+    def _loss(self, shard: Shard, one: Ints, other: Ints, noisy: Ints) -> float:
+        price = self._shape(shard), shard.units, shard.sensitivity
+        # Where both are the same they cancel; few differ.
+        moved = np.flatnonzero(one != other)
+        here = log_probability(noisy[moved] - one[moved], *price)
+        there = log_probability(noisy[moved] - other[moved], *price)
+        return float((here - there).sum())
+
+    def _shape(self, shard: Shard) -> float:
+        """Shape of the noise that the server does not know: at least one honest share."""
+        n_corrupt = math.floor(self.corrupt * len(shard.members) + 1e-9)
+        survivors = int(np.count_nonzero(shard.there))
+        return shard.shape * max(survivors - n_corrupt, 1) / survivors
+
+    def finish(self) -> None:
+        """Refuse a run that asked for less than was written."""
+        if self.position < len(self.shards):
+            raise Breach("the neighbours are asked less")
+
+
+def _question(shard: Shard) -> tuple[Any, ...]:
+    """What is public of a shard: all but its sums."""
+    return (
+        shard.round,
+        shard.number,
+        shard.members,
+        shard.there,
+        shard.counters,
+        shard.shape,
+        shard.units,
+        shard.sensitivity,
+        shard.exact is None,
+    )
+
+
+Floats = NDArray[np.float64]
+
+
+def log_probability(noise: Ints, shape: float, units: int, sensitivity: int = 1) -> Floats:
+    """Logarithm of the probability of each noise, the difference of two NB(a, q), (n,).
+
+    2a ln(1-q) + |z| ln q + ln Gamma(a+|z|) - ln Gamma(a) - ln |z|! + ln F(a, a+|z|; |z|+1; q^2),
+    F = 2F1, q = exp(-epsilon / S), a = m / n_min of m survivors. For a = 1 it is discrete Laplace
+    noise, ln((1-q)/(1+q)) + |z| ln q.
+
+    Parameters
+    ----------
+    noise : z, whole numbers
+    shape : a, above 0
+    units, sensitivity : price in 10^-12 epsilon, S
+
+    >>> float(np.exp(log_probability(np.array([0]), 1.0, 10**12))[0]).__round__(6)
+    0.462117
+    """
+    from scipy.special import gammaln, hyp2f1
+
+    decay = units / (UNITS_PER_EPSILON * sensitivity)
+    q = math.exp(-decay)
+    sizes, where = np.unique(np.abs(noise), return_inverse=True)
+    z = sizes.astype(np.float64)
+    log = 2.0 * shape * math.log(-math.expm1(-decay)) - z * decay
+    log += gammaln(shape + z) - gammaln(shape) - gammaln(z + 1.0)
+    log += np.log(hyp2f1(shape, shape + z, z + 1.0, q * q))
+    result: Floats = log[where.reshape(np.shape(noise))]
+    return result
+
 
 ALGORITHMS = (
     "people", "people", "people", "mended", "mended", "paper", "paper", "paper",
@@ -124,7 +256,7 @@ Look = Callable[[Case], Any]
 """What a run of a case without noise decided: its trees, or the number of its rounds."""
 
 
-def draw_case(choose: Chooser, look: Look, algorithms: Sequence[str] = ALGORITHMS) -> Case:
+def draw_case(choose: Seeded, look: Look, algorithms: Sequence[str] = ALGORITHMS) -> Case:
     """A case: at most 4,500 people on a square of at most 64 x 64 cells, 128 x 128 of sketches."""
     algorithm = one_of(choose, algorithms)
     people = _people(algorithm, choose)
@@ -155,7 +287,7 @@ LARGE_ALGORITHMS = ("people", "mended", "adaptive grid")
 """Those that refine, to depths that small grids do not have."""
 
 
-def draw_large_case(choose: Chooser, number: int = 0) -> Case:
+def draw_large_case(choose: Seeded, number: int = 0) -> Case:
     """A case of 64 to 256 cells a side and up to 8 places each; the first is as large as can be."""
     algorithm = LARGE_ALGORITHMS[number % len(LARGE_ALGORITHMS)]
     rng = np.random.default_rng(choose.whole(0, 2**32))
@@ -179,7 +311,7 @@ def draw_large_case(choose: Chooser, number: int = 0) -> Case:
     return Case(settings, {}, people, persons, style, seed)
 
 
-def _settings(algorithm: str, people: People, choose: Chooser) -> dict[str, Any]:
+def _settings(algorithm: str, people: People, choose: Seeded) -> dict[str, Any]:
     # Tables of shares grow as S / epsilon.
     least = 0.4 if people.places == 1 else 1.5
     epsilon = least * (8 / least) ** (choose.whole(0, 1000) / 1000)
@@ -203,14 +335,14 @@ def _settings(algorithm: str, people: People, choose: Chooser) -> dict[str, Any]
     }
 
 
-def _options(algorithm: str, choose: Chooser) -> dict[str, Any]:
+def _options(algorithm: str, choose: Seeded) -> dict[str, Any]:
     choices = OPTIONS.get(algorithm, {})
     if choose.whole(0, 1):
         return {}
     return {name: one_of(choose, values) for name, values in choices.items() if choose.whole(0, 1)}
 
 
-def _people(algorithm: str, choose: Chooser) -> People:
+def _people(algorithm: str, choose: Seeded) -> People:
     """Places of some people: anywhere, about a corner, in one cell, in order of places or not."""
     rng = np.random.default_rng(choose.whole(0, 2**32))
     # Where people are the budget 2,000 are asked in one round, 3,000 in two.
@@ -260,7 +392,7 @@ def _with_places(people: People) -> Ints:
     return np.flatnonzero(np.diff(inside[people.offsets]) > 0)
 
 
-def _turn(case: Case, look: Look, choose: Chooser) -> int:
+def _turn(case: Case, look: Look, choose: Seeded) -> int:
     """How many of the people need places for the last one's to turn what `look` sees.
 
     From no one on or from any number, since a run turns at more than one.
@@ -282,7 +414,7 @@ def _turn(case: Case, look: Look, choose: Chooser) -> int:
     return many
 
 
-def _earlier(people: People, settings: Mapping[str, Any], choose: Chooser) -> DistributedRelease:
+def _earlier(people: People, settings: Mapping[str, Any], choose: Seeded) -> DistributedRelease:
     """A release of other people of the same grid."""
     rng = np.random.default_rng(choose.whole(0, 2**32))
     rows, cols = people.grid.shape

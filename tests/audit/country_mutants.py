@@ -174,6 +174,13 @@ def whole_path_inside(right, self, region, counts):
     return inner
 
 
+def bound_forgotten_inside(right, self, region, counts):
+    """Inside, noise is scaled for one record, though a user gives several."""
+    inner = right(self, region, counts)
+    inner._Curator__counts = FrequencyMatrix(counts.counts, counts.grid, 1, counts.unit)
+    return inner
+
+
 def negative_areas_again(right, self, regions, units, stage):
     """Drawn a second time on what they have paid for once."""
     noisy = right(self, regions, units, stage)
@@ -209,6 +216,12 @@ IN_RELEASES: dict[str, list[Plant]] = {
         (Accounts, "pay_inside", lambda *_: None),
         (Curator, "within", whole_path_inside),
     ],
+    "what is spent inside not charged, and not missing": [
+        (Accounts, "pay_inside", lambda *_: None),
+        # A region that has paid answers as if it had not.
+        (Curator, "remaining", lambda right, self, regions: right(self, regions) + regions.spent),
+    ],
+    "the bound is forgotten inside": [(Curator, "within", bound_forgotten_inside)],
     "negative areas drawn again": [(*COUNT, negative_areas_again)],
 }
 """What replays of a few settings and pairs must find."""

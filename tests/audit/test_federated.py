@@ -16,6 +16,7 @@ from explorer.federated.audit import (
     ALGORITHMS,
     OPTIONS,
     Case,
+    Recorder,
     Weather,
     decided,
     draw_case,
@@ -26,7 +27,6 @@ from explorer.federated.audit import (
 from explorer.federated.mechanism import ALGORITHMS as ALL
 from explorer.federated.mechanism import Federated
 from explorer.federated.people import People
-from explorer.federated.replay import Recorder
 from explorer.grid.grid import Grid
 from explorer.privacy.audit import distributions
 from explorer.privacy.audit.cases import NEIGHBOURS, Seeded

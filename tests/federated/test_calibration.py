@@ -11,8 +11,8 @@ from scipy.stats import binom, nbinom
 
 from explorer.errors import InputError
 from explorer.federated import calibration
+from explorer.federated.audit import log_probability
 from explorer.federated.protocol import Protocol
-from explorer.federated.replay import log_probability
 from explorer.releases.units import to_units
 
 

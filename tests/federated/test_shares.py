@@ -12,8 +12,8 @@ import pytest
 from scipy.stats import chi2, nbinom
 
 from explorer.errors import InputError
+from explorer.federated.audit import log_probability
 from explorer.federated.inverse import Inverse, Share, tables
-from explorer.federated.replay import log_probability
 from explorer.federated.shares import (
     Shares,
     SlowWarning,

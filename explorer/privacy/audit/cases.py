@@ -1,8 +1,7 @@
 """What an audit tries: data sets, their neighbours, settings of a mechanism, epsilons.
 
-Everything is drawn through a `Chooser`, so a seed can drive it or a property-based test that
-shrinks what it finds. Half of the data sets are directed: a total, or the count of a region, is
-where a decision of the mechanism would turn if it looked at exact counts.
+Half of the data sets are directed: a total, or the count of a region, is where a decision of the
+mechanism would turn if it looked at exact counts.
 """
 
 from __future__ import annotations
@@ -26,14 +25,6 @@ LONGEST_ROW = 32
 STYLES = ("seeded", "seeded", "still", "still", "up", "down", "wild", "wild")
 
 
-class Chooser(Protocol):
-    """Where choices come from."""
-
-    def whole(self, low: int, high: int) -> int:
-        """A whole number, both ends included."""
-        ...
-
-
 class Seeded:
     """Choices from a seed, a number or a text."""
 
@@ -41,7 +32,7 @@ class Seeded:
         self._rng = random.Random(seed)
 
     def whole(self, low: int, high: int) -> int:
-        """See `Chooser.whole`; all alike."""
+        """A whole number, both ends included; all alike."""
         return self._rng.randint(low, high)
 
 
@@ -112,7 +103,7 @@ class Case:
         return FrequencyMatrix.from_array(counts, contribution_bound=self.contribution_bound)
 
 
-def draw_case(kind: Auditable, choose: Chooser, neighbours: int = NEIGHBOURS) -> Case:
+def draw_case(kind: Auditable, choose: Seeded, neighbours: int = NEIGHBOURS) -> Case:
     """A case for a class of mechanisms; grids of at most 12 x 12 cells or one row of 32."""
     settings = drawn_settings(kind, choose)
     shape = _shape(choose)
@@ -127,19 +118,19 @@ def draw_case(kind: Auditable, choose: Chooser, neighbours: int = NEIGHBOURS) ->
     return Case(settings, counts, changes, bound, style, seed)
 
 
-def drawn_settings(kind: Auditable, choose: Chooser) -> dict[str, Any]:
+def drawn_settings(kind: Auditable, choose: Seeded) -> dict[str, Any]:
     """A value for every parameter of a class of mechanisms, epsilon first."""
     declared = cast(Any, kind).param
     settings: dict[str, Any] = {"epsilon": _epsilon(choose)}
     return settings | {name: _setting(declared[name], choose) for name in kind.tunables()}
 
 
-def one_of(choose: Chooser, options: Sequence[Any] | Ints) -> Any:
+def one_of(choose: Seeded, options: Sequence[Any] | Ints) -> Any:
     """One of some options, all alike."""
     return options[choose.whole(0, len(options) - 1)]
 
 
-def _between(choose: Chooser, low: float, high: float) -> float:
+def _between(choose: Seeded, low: float, high: float) -> float:
     """A number of either of two kinds: evenly spread, or evenly in its order of magnitude."""
     part = choose.whole(0, 1000) / 1000
     if low > 0 and high / low > 20 and choose.whole(0, 1):
@@ -147,13 +138,13 @@ def _between(choose: Chooser, low: float, high: float) -> float:
     return low + (high - low) * part
 
 
-def _epsilon(choose: Chooser) -> float:
+def _epsilon(choose: Seeded) -> float:
     """0.05 to 8, with few digits or with all that a float has."""
     epsilon = 0.05 * 160 ** (choose.whole(0, 10_000) / 10_000)
     return float(f"{epsilon:.{one_of(choose, (1, 2, 17))}g}")
 
 
-def _setting(declared: param.Parameter, choose: Chooser) -> Any:
+def _setting(declared: param.Parameter, choose: Seeded) -> Any:
     """A value that a parameter declares possible; numbers small enough to matter, mostly."""
     if isinstance(declared, param.Selector):
         return one_of(choose, declared.objects)
@@ -173,7 +164,7 @@ def _setting(declared: param.Parameter, choose: Chooser) -> Any:
     return round(value) if isinstance(declared, param.Integer) else value
 
 
-def _shape(choose: Chooser) -> tuple[int, int]:
+def _shape(choose: Seeded) -> tuple[int, int]:
     if choose.whole(0, 4) == 0:
         long = choose.whole(1, LONGEST_ROW)
         return one_of(choose, ((1, long), (long, 1)))
@@ -182,7 +173,7 @@ def _shape(choose: Chooser) -> tuple[int, int]:
     return rows, cols
 
 
-def _turning_point(settings: Mapping[str, Any], choose: Chooser) -> int:
+def _turning_point(settings: Mapping[str, Any], choose: Seeded) -> int:
     """A count at which a rule that looked at exact counts would decide otherwise, or one next to.
 
     Rules compare counts with a setting, or counts times epsilon with a constant c (10 in Eq. 15 of
@@ -197,7 +188,7 @@ def _turning_point(settings: Mapping[str, Any], choose: Chooser) -> int:
     return max(0, min(math.floor(value), 10**7) + choose.whole(-1, 1))
 
 
-def _placed(people: int, shape: tuple[int, int], choose: Chooser) -> Ints:
+def _placed(people: int, shape: tuple[int, int], choose: Seeded) -> Ints:
     """So many records in one cell (of an empty or flat map), a block, the map, or every cell."""
     counts = np.zeros(shape, dtype=np.int64)
     place = choose.whole(0, 4)
@@ -216,12 +207,12 @@ def _placed(people: int, shape: tuple[int, int], choose: Chooser) -> Ints:
     return counts
 
 
-def _scatter(cells: Ints, people: int, choose: Chooser) -> None:
+def _scatter(cells: Ints, people: int, choose: Seeded) -> None:
     rng = np.random.default_rng(choose.whole(0, 2**32))
     cells += rng.multinomial(people, np.full(cells.size, 1 / cells.size)).reshape(cells.shape)
 
 
-def _anything(shape: tuple[int, int], choose: Chooser) -> Ints:
+def _anything(shape: tuple[int, int], choose: Seeded) -> Ints:
     """Poisson counts whose mean varies from cell to cell: empty, sparse, rough or very full."""
     rng = np.random.default_rng(choose.whole(0, 2**32))
     mean = one_of(choose, (0.0, 0.2, 2.0, 30.0, 5000.0))
@@ -229,7 +220,7 @@ def _anything(shape: tuple[int, int], choose: Chooser) -> Ints:
     return rng.poisson(mean * rough).astype(np.int64)
 
 
-def _change(counts: Ints, bound: int, adds: bool, choose: Chooser) -> Ints:
+def _change(counts: Ints, bound: int, adds: bool, choose: Seeded) -> Ints:
     """What one unit gives: up to `bound` records, in one cell or in several."""
     change = np.zeros_like(counts)
     occupied = np.argwhere(counts)

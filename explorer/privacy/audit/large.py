@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from explorer.privacy.audit.cases import Auditable, Case, Chooser, drawn_settings, one_of
+from explorer.privacy.audit.cases import Auditable, Case, Seeded, drawn_settings, one_of
 from explorer.privacy.noise import Ints
 
 SIDES = (64, 96, 128, 200, 256)
@@ -52,7 +52,7 @@ class Large(Case):
         )
 
 
-def draw_large_case(kind: Auditable, choose: Chooser, number: int = 0) -> Large:
+def draw_large_case(kind: Auditable, choose: Seeded, number: int = 0) -> Large:
     """A large case; the first and every other one have the default settings, at epsilon 0.1 to 2.
 
     The first two are one of each grade, and rich: automatic sizes and long jumps need many records
@@ -77,7 +77,7 @@ def draw_large_case(kind: Auditable, choose: Chooser, number: int = 0) -> Large:
     return Large(settings, counts, changes, bound, style, choose.whole(0, 2**40), grade)
 
 
-def draw_longest_case(choose: Chooser) -> Large:
+def draw_longest_case(choose: Seeded) -> Large:
     """A release of 512 x 512 cells as people draw it: the usual settings, by OpenDP's source.
 
     Every cell has so many records that whatever divides goes down to it.

@@ -155,13 +155,7 @@ def _write(asked: Asked, figures: Mapping[str, np.ndarray], path: Path, form: st
 
 
 def _asked_form(arguments: argparse.Namespace) -> tuple[str, Path | None]:
-    """The form that was asked for, and the file to write; None where answers are printed.
-
-    Raises
-    ------
-    InputError
-        For an ending that is not known, or one that contradicts --format.
-    """
+    """The form that was asked for, and the file to write; None where answers are printed."""
     if arguments.output is None:
         return arguments.format or "table", None
     ending = Path(arguments.output).suffix.lower()

@@ -90,13 +90,7 @@ def add_shape(parser: argparse._ActionsContainer) -> None:
 
 
 def declared_grid(arguments: argparse.Namespace, shape: Any) -> Grid:
-    """The public grid that the flags declare.
-
-    Raises
-    ------
-    InputError
-        Unless it is declared in exactly one way, completely.
-    """
+    """The public grid that the flags declare."""
     from explorer.grid.grid import Grid
 
     ways = ("around", "bounds", "boundary")
@@ -161,13 +155,7 @@ def release_path(
     example: str = "map.parquet",
     kind: str = "is saved as GeoParquet",
 ) -> Path | None:
-    """Where a release goes, checked before anything is read; None for a preview to look at.
-
-    Raises
-    ------
-    InputError
-        Without a name for a release, for one of another ending, or see `output_path`.
-    """
+    """Where a release goes, checked before anything is read; None for a preview to look at."""
     if text is None:
         if arguments.preview is not None:
             return None
@@ -349,12 +337,6 @@ def check_unit(
     """Refuse to protect single records of known users unless the command line says so.
 
     ``named`` is what says whose records these are: --user, which may be left out, or a city.
-
-    Raises
-    ------
-    InputError
-        For known users with neither a bound nor ``--per record``, a bound without users, and
-        another unit.
     """
     per, of_flag = arguments.per, named.startswith("--")
     if per not in (None, *UNITS):
@@ -376,13 +358,7 @@ def check_unit(
 
 
 def check_unread_users(arguments: argparse.Namespace, notes: Iterable[str]) -> None:
-    """Refuse to draw from points whose users were not named, unless the command line insists.
-
-    Raises
-    ------
-    InputError
-        Where a column seems to say whose records these are.
-    """
+    """Refuse to draw from points whose users were not named, unless the command line insists."""
     columns = unread_users(notes)
     if columns and arguments.per is None:
         raise InputError(

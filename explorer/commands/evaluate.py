@@ -135,14 +135,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def counted(arguments: argparse.Namespace) -> tuple[FrequencyMatrix, str]:
-    """The counts that the map and the flags about it say, and their name.
-
-    Raises
-    ------
-    InputError
-        See `load`; for flags about points next to what is counted already, and for points without
-        an extent.
-    """
+    """The counts that the map and the flags about it say, and their name."""
     from explorer.points.counts_file import is_counts, load_counts
 
     text: str = arguments.map
@@ -163,13 +156,7 @@ def counted(arguments: argparse.Namespace) -> tuple[FrequencyMatrix, str]:
 
 
 def load(text: str, shape: str | None) -> tuple[FrequencyMatrix, str]:
-    """The matrix of a city of the catalogue or of a .npy file, and its name.
-
-    Raises
-    ------
-    InputError
-        For something else, or a city whose points are not here.
-    """
+    """The matrix of a city of the catalogue or of a .npy file, and its name."""
     from explorer.cities.catalogue import City, cities
 
     catalogue = cities()
@@ -308,13 +295,7 @@ def _biases(results: pd.DataFrame) -> str:
 def _run_on_boxes(
     arguments: argparse.Namespace, kinds: list[type[Any]], epsilons: list[float], repeat: int
 ) -> None:
-    """Ask previews of all mechanisms one's own boxes, print their errors, or every row.
-
-    Raises
-    ------
-    InputError
-        For flags about workloads and their runs, which boxes of one's own replace.
-    """
+    """Ask previews of all mechanisms one's own boxes, print their errors, or every row."""
     from explorer.evaluate import compare, results
 
     flags.refuse(arguments, ("workload", "metric", "jobs"), "boxes of one's own")

@@ -39,12 +39,6 @@ def output_path(text: str, overwrite: bool, reads: Iterable[str | None] = ()) ->
     """The path of a file to write, checked before the work begins.
 
     `reads` are the files that the command reads: none of them is ever replaced.
-
-    Raises
-    ------
-    InputError
-        For a folder that is missing or cannot be written to, for a file that is read, and for one
-        that exists unless `overwrite`.
     """
     if text == "-":
         raise InputError("A file that is written needs a name, and - is none; give one.")
@@ -84,11 +78,6 @@ def standard_input(arguments: argparse.Namespace) -> Iterator[argparse.Namespace
 
     Readers need a file that they can look at twice. It is in a folder that only this user can
     open, and is gone at the end, also when this process is killed.
-
-    Raises
-    ------
-    InputError
-        For "-" in place of several files, or nothing on standard input.
     """
     uses = sum(_count(getattr(arguments, name, None)) for name in READ)
     if not uses:

@@ -138,11 +138,6 @@ def build(
     """The chosen mechanism with what was typed, and the flags that do nothing in this setting.
 
     `kinds` are the mechanisms whose flags there are, by default those of maps.
-
-    Raises
-    ------
-    InputError
-        For a flag of another mechanism, or a value that the parameter does not take.
     """
     typed = {
         name.removeprefix(_PREFIX): text
@@ -166,12 +161,6 @@ def build(
 
 def pairs(typed: Iterable[str], kind: type[Mechanism], what: str) -> dict[str, Any]:
     """Settings of a mechanism that were typed as NAME=VALUE behind one flag, ``what``.
-
-    Raises
-    ------
-    InputError
-        For a text without a name, a name that the mechanism does not have or that comes twice, or
-        a value of another type.
 
     Examples
     --------

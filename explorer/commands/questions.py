@@ -342,13 +342,7 @@ def _turned(arguments: argparse.Namespace, boxes: Floats, grid: Grid) -> GeoSeri
 
 
 def asked_of_areas(arguments: argparse.Namespace, release: CountryRelease) -> Asked:
-    """Areas by name, polygons or rectangles.
-
-    Raises
-    ------
-    InputError
-        For several kinds of questions at once, or an area that is not there.
-    """
+    """Areas by name, polygons or rectangles."""
     if not arguments.area and arguments.polygons is None:
         if asks_trips(arguments):
             raise InputError(
@@ -378,13 +372,7 @@ def asks_trips(arguments: argparse.Namespace) -> bool:
 
 
 def asked_of_trips(arguments: argparse.Namespace, domain: TripDomain) -> Asked:
-    """All boxes of places that are asked, (n, k, 4) with NaN for anywhere.
-
-    Raises
-    ------
-    InputError
-        For nothing to ask, or files that do not belong together.
-    """
+    """All boxes of places that are asked, (n, k, 4) with NaN for anywhere."""
     import numpy as np
 
     from explorer.queries.shapes import boxes_of_degrees

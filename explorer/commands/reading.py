@@ -77,14 +77,7 @@ def add_parts(parser: argparse._ActionsContainer) -> None:
 
 
 def workers(arguments: argparse.Namespace) -> str | None:
-    """Where Dask is to count, as typed; None for one thread.
-
-    Raises
-    ------
-    InputError
-        For what is none of auto, threads and an address; for points that are in no parts, where
-        both flags would do nothing.
-    """
+    """Where Dask is to count, as typed; None for one thread."""
     text: str | None = arguments.dask
     if not in_parts(arguments.points) and (text is not None or arguments.gaps):
         raise InputError("--dask and --gaps are for Parquet; leave them out, or write Parquet.")
@@ -147,13 +140,7 @@ def count_points(
 def look_at_points(
     sources: list[str], arguments: argparse.Namespace, gaps: bool, *, draws: bool = False
 ) -> Points | PointFiles | TextPoints:
-    """Points with the columns as typed: read, or of Parquet and text looked at.
-
-    Raises
-    ------
-    InputError
-        As of reading; where a release ``draws`` from them, for a column of users without a name.
-    """
+    """Points with the columns as typed: read, or of Parquet and text looked at."""
     typed = {name: getattr(arguments, name) for name in COLUMNS}
     typed["crs"] = flags.crs(typed["crs"])
     typed["keep_zero"] = bool(typed["keep_zero"])

@@ -30,7 +30,7 @@ Floats = NDArray[np.float64]
 SMOOTHING = 20.0
 """Smallest denominator of `mre` in the HTF papers, in records."""
 RHO = 0.001
-"""Smallest denominator of `mre_rho`, as a part of all records."""
+"""Smallest denominator of "mreRho", as a part of all records."""
 
 AVERAGES = ("mre20", "mreRho", "mae", "mse", "rmse", "l1", "mape", "smape", "maape", "bias")
 """Names of the metrics that are one figure for a workload."""
@@ -77,27 +77,9 @@ def mre(true: ArrayLike, private: ArrayLike, smoothing: float = SMOOTHING) -> fl
     return float(relative_errors(true, private, smoothing).mean())
 
 
-def mre_rho(true: ArrayLike, private: ArrayLike, total: float, rho: float = RHO) -> float:
-    """Mean relative error with a smallest denominator of rho times all records.
-
-    An empty map has no such denominator; one record is taken in its place.
-    """
-    return float(relative_errors(true, private, rho * max(total, 1.0)).mean())
-
-
-def mae(true: ArrayLike, private: ArrayLike) -> float:
-    """Mean absolute error, in records."""
-    return float(absolute_errors(true, private).mean())
-
-
 def mse(true: ArrayLike, private: ArrayLike) -> float:
     """Mean squared error, in records squared."""
     return float(np.square(absolute_errors(true, private)).mean())
-
-
-def rmse(true: ArrayLike, private: ArrayLike) -> float:
-    """Root of the mean squared error, in records."""
-    return float(np.sqrt(mse(true, private)))
 
 
 def l1(true: ArrayLike, private: ArrayLike) -> float:
@@ -135,12 +117,6 @@ def maape(true: ArrayLike, private: ArrayLike) -> float:
     """
     a, b = _pair(true, private)
     return float(np.mean(np.arctan2(np.abs(b - a), np.abs(a))))
-
-
-def bias(true: ArrayLike, private: ArrayLike) -> float:
-    """Mean of b_i - a_i: above 0 when the private answers are too high."""
-    a, b = _pair(true, private)
-    return float(np.mean(b - a))
 
 
 def measure(true: ArrayLike, private: ArrayLike, total: float) -> dict[str, float]:

@@ -155,12 +155,6 @@ class ErrorParts:
         )
         return part
 
-    @property
-    def rms(self) -> tuple[float, float]:
-        """Root mean square over the boxes, of the bias and of the standard deviation."""
-        bias = float(np.mean(self.bias**2 - self.sd**2 / self.runs))
-        return float(np.sqrt(max(bias, 0.0))), float(np.sqrt(np.mean(self.sd**2)))
-
 
 def biases(table: pd.DataFrame) -> pd.DataFrame:
     """Biases in the results of an evaluation.

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -175,7 +175,9 @@ def simulate(
     return result
 
 
-def reruns(release: Release, source: StandIn, runs: int, seed: int = 0) -> Iterator[Release]:
+def reruns(
+    release: Release, source: MapStandIn | TripStandIn, runs: int, seed: int = 0
+) -> Iterator[Release]:
     """The release drawn again, run by run, from what is in for its records.
 
     `rebuild` says with which mechanism. The noise of a preview with a small seed is never used.
@@ -227,26 +229,8 @@ def simulated_flows(release: Release, flows: Flows, runs: int = 20, seed: int = 
 # Records drawn from a release alone, which may take the place of the true ones.
 
 
-class Answering(Protocol):
-    """A release, or what answers boxes as one."""
-
-    def answer(self, rectangles: ArrayLike | RangeQueries) -> Answers:
-        """Counts of boxes as people write them, or polygons among them."""
-
-
-class StandIn(Protocol):
-    """A release taken for the truth."""
-
-    @property
-    def truth(self) -> Answering:
-        """The release without negative counts, before it was rounded to whole records."""
-
-    def counts(self, rng: np.random.Generator) -> Counts:
-        """Whole records like those of the release, under its unit of privacy."""
-
-
-def stand_in(release: Release) -> StandIn:
-    """The stand-in of a release.
+def stand_in(release: Release) -> MapStandIn | TripStandIn:
+    """A release taken for the truth: as it is without negative counts, and in whole records.
 
     Raises
     ------
@@ -290,7 +274,7 @@ class MapStandIn:
         self._smooth = non_negative(release.density())
 
     @cached_property
-    def truth(self) -> Answering:
+    def truth(self) -> _Density:
         """The density without negative cells."""
         return _Density(self._release.domain, summed(self._smooth), self._smooth)
 
@@ -322,7 +306,7 @@ class TripStandIn:
         self._tree = held(release.tree)
 
     @cached_property
-    def truth(self) -> Answering:
+    def truth(self) -> Release:
         """The release without negative counts."""
         return replace(self._release, tree=self._tree)
 

@@ -220,7 +220,7 @@ def budgets_of_levels(bench: CountryBench) -> Outcome:
         asides.append(f"{ratio(ours, printed)[0]:.2f} at epsilon {epsilon:g}")
     return Outcome(
         "sum of squared errors of all areas, Eq. 38 over the other shares",
-        tuple(cells),
+        cells,
         "What comes after matters more (erratum a): shares that are best before least squares, and "
         f"least squares, over Eq. 38 as drawn: {', '.join(asides)}.",
     )
@@ -254,7 +254,7 @@ def _cities(bench: CountryBench, inside: str) -> Outcome:
     ]
     return Outcome(
         "error of rectangles in cities, hierarchical over benchmark",
-        tuple(cells),
+        cells,
         "It compares one mechanism at .585, .395 and .229 of epsilon (erratum e): no count of "
         "an area is in it.",
     )
@@ -285,7 +285,7 @@ def _areas(bench: CountryBench, inside: str) -> Outcome:
         for epsilon in bench.epsilons
         for number in SHARES
     ]
-    return Outcome("error of lowest areas, hierarchical over benchmark", tuple(cells))
+    return Outcome("error of lowest areas, hierarchical over benchmark", cells)
 
 
 @_claim("country-threshold", "section 6, dynamic levels")
@@ -302,6 +302,6 @@ def thresholds(bench: CountryBench) -> Outcome:
             cells.append(smaller(f"epsilon {epsilon:g}, {threshold:,.0f}", with_it, without))
     return Outcome(
         "error of lowest areas, with the threshold over without",
-        tuple(cells),
+        cells,
         "Without, maps begin in the lowest areas; what is left on the path goes to HTF.",
     )

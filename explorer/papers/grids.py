@@ -83,9 +83,7 @@ def guideline_1(bench: Bench) -> Outcome:
         text = f"{what}: {np.sqrt(total * epsilon / 10):.0f} suggested, {best} best"
         suggested = _errors(bench, data, UG(epsilon=epsilon))
         cells.append(near_best(text, suggested, list(errors.values())))
-    return Outcome(
-        "error of UG with Guideline 1 over that with the best size", tuple(cells), sense=0
-    )
+    return Outcome("error of UG with Guideline 1 over that with the best size", cells, sense=0)
 
 
 @_claim("guideline-1-kd", "V-D, Fig. 5")
@@ -101,7 +99,7 @@ def uniform_like_hybrid(bench: Bench) -> Outcome:
         )
         for data, epsilon, what in _places(bench)
     ]
-    return Outcome("error of UG over that of KD-hybrid", tuple(cells), sense=0)
+    return Outcome("error of UG over that of KD-hybrid", cells, sense=0)
 
 
 @_claim("middle-sizes", "V-B, Fig. 2")
@@ -114,7 +112,7 @@ def middle_sizes(bench: Bench) -> Outcome:
             inverse = [1 / bench.errors(data, mechanism, size, METRIC) for size in AG_SIZES]
             cells.append(hollow(f"{what}, {mechanism.title}", range(1, 7), inverse))
     meaning = "largest error between q2 and q5 over the larger of those of q1 and q6"
-    return Outcome(meaning, tuple(cells), sense=1)
+    return Outcome(meaning, cells, sense=1)
 
 
 @_claim("hierarchies", "V-B, Fig. 3")
@@ -138,9 +136,7 @@ def hierarchies_help_little(bench: Bench) -> Outcome:
         alone = _errors(bench, data, UG(epsilon=epsilon, grid_size=size))
         text = f"{what}: {size} x {size}"
         cells.append(between(text, best, alone, 1 - QUITE_SMALL, 1.0))
-    return Outcome(
-        "error of the best hierarchy over that of its finest grid alone", tuple(cells), sense=0
-    )
+    return Outcome("error of the best hierarchy over that of its finest grid alone", cells, sense=0)
 
 
 def _privlet(bench: Bench, sides: Sequence[int]) -> Iterator[tuple[str, Floats, Floats]]:
@@ -160,14 +156,14 @@ def _privlet(bench: Bench, sides: Sequence[int]) -> Iterator[tuple[str, Floats, 
 def privlet_on_fine_grids(bench: Bench) -> Outcome:
     """Privlet on a fine grid (360 x 360 in the paper) is clearly better than UG on it."""
     cells = [smaller(*comparison) for comparison in _privlet(bench, (256, 512))]
-    return Outcome("error of Privlet over that of UG on the same grid", tuple(cells))
+    return Outcome("error of Privlet over that of UG on the same grid", cells)
 
 
 @_claim("privlet-coarse", "V-B")
 def privlet_on_coarse_grids(bench: Bench) -> Outcome:
     """Privlet on a grid of 128 x 128 or less tends to be worse than UG on it."""
     cells = [smaller(what, ug, wave) for what, wave, ug in _privlet(bench, (64, 128))]
-    return Outcome("error of UG over that of Privlet on the same grid", tuple(cells))
+    return Outcome("error of UG over that of Privlet on the same grid", cells)
 
 
 def _adaptive(bench: Bench, data: str, epsilon: float) -> dict[int, Floats]:
@@ -188,9 +184,7 @@ def guideline_2(bench: Bench) -> Outcome:
         suggested = _errors(bench, data, AG(epsilon=epsilon))
         text = f"{what}: {size:.0f} suggested, {best} best"
         cells.append(near_best(text, suggested, list(errors.values())))
-    return Outcome(
-        "error of AG with Guideline 2 over that with the best size", tuple(cells), sense=0
-    )
+    return Outcome("error of AG with Guideline 2 over that with the best size", cells, sense=0)
 
 
 @_claim("first-grid", "V-C, Fig. 4")
@@ -208,7 +202,7 @@ def adaptive_is_less_sensitive(bench: Bench) -> Outcome:
             spreads.append(worst / lowest(near).mean())
         cells.append(smaller(what, *spreads))
     meaning = "worst over best error of AG, sizes up to 4 times off, over the same of UG"
-    return Outcome(meaning, tuple(cells))
+    return Outcome(meaning, cells)
 
 
 def _suggested(bench: Bench, data: str, epsilon: float) -> float:
@@ -226,13 +220,13 @@ def alpha_is_flat(bench: Bench) -> Outcome:
     return Outcome("worst over best error for alpha from 0.2 to 0.6", cells, sense=0)
 
 
-def _flat(bench: Bench, name: str, values: Sequence[float]) -> tuple[Comparison, ...]:
+def _flat(bench: Bench, name: str, values: Sequence[float]) -> list[Comparison]:
     cells = []
     for data, epsilon, what in _places(bench):
         errors = [_with(bench, data, epsilon, **{name: value}) for value in values]
         best = values[int(np.argmin([error.mean() for error in errors]))]
         cells.append(alike(f"{what}: best at {best:g}", errors))
-    return tuple(cells)
+    return cells
 
 
 @_claim("alpha-75", "V-C, Fig. 4")
@@ -242,7 +236,7 @@ def large_alpha_hurts(bench: Bench) -> Outcome:
         smaller(what, *(_with(bench, data, eps, alpha=a) for a in (0.5, 0.75)))
         for data, eps, what in _places(bench)
     ]
-    return Outcome("error with alpha 0.5 over that with 0.75", tuple(cells))
+    return Outcome("error with alpha 0.5 over that with 0.75", cells)
 
 
 @_claim("c2", "V-C")
@@ -260,7 +254,7 @@ def large_c2_hurts(bench: Bench) -> Outcome:
         for data, eps, what in _places(bench)
         for c in (10, 15)
     ]
-    return Outcome("error with c2 = 5 over that with 10 or 15", tuple(cells))
+    return Outcome("error with c2 = 5 over that with 10 or 15", cells)
 
 
 @_claim("ag-relative", "V-D, Fig. 5")
@@ -291,6 +285,6 @@ def _wins(bench: Bench, metric: str) -> Outcome:
             smaller(rival.title, ours, _errors(bench, data, rival, metric))
             for rival in (PrivTree(epsilon=epsilon), Mosaic(epsilon=epsilon))
         ]
-    later = Outcome("", tuple(newer)).value
+    later = Outcome("", newer).value
     aside = f"Against PrivTree and Mosaic, which are newer than the paper, it is {figure(later)}."
-    return Outcome("error of AG over that of the other", tuple(cells), aside)
+    return Outcome("error of AG over that of the other", cells, aside)

@@ -78,7 +78,7 @@ def _against(ours: str, theirs: str, where: str = "all", limit: float | None = N
             pair = bench.error(at, ours), bench.error(at, theirs)
             title = bench.maps[at].title
             cells.append(smaller(title, *pair) if limit is None else below(title, *pair, limit))
-        return Outcome(f"MSE, {ours} over {theirs}", tuple(cells), sense=_sense(limit))
+        return Outcome(f"MSE, {ours} over {theirs}", cells, sense=_sense(limit))
 
     return judge
 
@@ -140,7 +140,7 @@ def _cheaper(column: int) -> Any:
         ]  # fmt: skip
         noun = MEASURES[column]
         return Outcome(
-            f"{noun} a person sends, Algorithm 2 over rivals at all levels", tuple(cells), sense=0
+            f"{noun} a person sends, Algorithm 2 over rivals at all levels", cells, sense=0
         )
 
     return judge
@@ -156,7 +156,7 @@ def _private_level(bench: HeatmapBench) -> Outcome:
             Comparison(comparison.what, comparison.value, comparison.moves, -comparison.says)
         )
     return Outcome(
-        "MSE of the level chosen by noisy sums over the one that the truth names", tuple(cells),
+        "MSE of the level chosen by noisy sums over the one that the truth names", cells,
         "More than 1 % counts; both have the same sums.", sense=0,
     )  # fmt: skip
 
@@ -173,7 +173,7 @@ def _dropouts(method: str) -> Any:
             for at, bench_map in enumerate(bench.maps)
         ]
         return Outcome(
-            f"MSE with {FAILING:.0%} dropped over that with nobody, {method}", tuple(cells),
+            f"MSE with {FAILING:.0%} dropped over that with nobody, {method}", cells,
             "Shares of noise are made for 78 % of a shard of 10,000 people.", sense=0,
         )  # fmt: skip
 
@@ -188,7 +188,7 @@ def _bits(bench: HeatmapBench) -> Outcome:
     ]  # fmt: skip
     needed = max(bench.sent(at, PRINTED, BYTES - 1).max() for at in range(len(bench.maps)))
     return Outcome(
-        "MSE with 16 bits an integer over that with 32, Algorithm 2, c .1", tuple(cells),
+        "MSE with 16 bits an integer over that with 32, Algorithm 2, c .1", cells,
         f"Sums of shards one by one, modulo 2^16. The tail bound asks for {needed:.0f} bits in the "
         "widest round.", sense=0,
     )  # fmt: skip
@@ -197,7 +197,7 @@ def _bits(bench: HeatmapBench) -> Outcome:
 def _several(bench: HeatmapBench) -> Outcome:
     cells = [smaller("S = 16", bench.several(16), bench.several(0))]
     return Outcome(
-        "MSE with several places over the most visited one", tuple(cells),
+        "MSE with several places over the most visited one", cells,
         "Systematic rounding, whose sensitivity is S (erratum 41); S + v is not built.",
     )  # fmt: skip
 
@@ -208,7 +208,7 @@ def _larger_shards(bench: HeatmapBench) -> Outcome:
         smaller(bench.maps[at].title, bench.error(at, method), bench.error(at, method, shard=1_000))
         for at in range(len(bench.maps))
     ]
-    return Outcome("MSE with shards of 10,000 over shards of 1,000", tuple(cells))
+    return Outcome("MSE with shards of 10,000 over shards of 1,000", cells)
 
 
 def _more_people(bench: HeatmapBench) -> Outcome:
@@ -217,7 +217,7 @@ def _more_people(bench: HeatmapBench) -> Outcome:
         smaller(bench.maps[at].title, bench.error(at, method), bench.error(at, method, few))
         for at in range(len(bench.maps))
     ]
-    return Outcome("MSE of ten times as many people", tuple(cells))
+    return Outcome("MSE of ten times as many people", cells)
 
 
 def _claim(key: str, where: str, sentence: str, judge: Any) -> Claim:

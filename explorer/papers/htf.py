@@ -113,7 +113,7 @@ def _beats(bench: Bench, rivals, name: str) -> Outcome:  # type: ignore[no-untyp
         cells.append(smaller(what, ours, _best(bench, data, trees, workload)))
         gains += [1 - ratio(ours, bench.errors(data, tree, workload))[0] for tree in trees]
     aside = f"Over all heights and budgets HTF's error is {np.mean(gains):.0%} smaller on average."
-    return Outcome(f"error of HTF over that of the {name} of the best height", tuple(cells), aside)
+    return Outcome(f"error of HTF over that of the {name} of the best height", cells, aside)
 
 
 @_claim("htf-grids", "7.3, Fig. 5")
@@ -131,12 +131,12 @@ def beats_grids(bench: Bench) -> Outcome:
                     bench.errors(data, mechanism, workload, "mreRho") for mechanism in (htf, rival)
                 ]
                 others.append(smaller(what, *pair))
-    other = Outcome("", tuple(others))
+    other = Outcome("", others)
     aside = (
         f"With a smoothing of 0.001 N in place of 20 the figure is {figure(other.value)} "
         f"({other.count(1)} for, {other.count(-1)} against)."
     )
-    return Outcome("error of HTF over that of UG or AG", tuple(cells), aside)
+    return Outcome("error of HTF over that of UG or AG", cells, aside)
 
 
 @_claim("stop-50", "7.3, Fig. 5")
@@ -146,9 +146,7 @@ def stop_50(bench: Bench) -> Outcome:
     for data in bench.maps.cities:
         ours, *others = (bench.errors(data, _htf(0.1, stop_count=n)) for n in (50, 10, 100))
         cells.append(near_best(f"{data}, epsilon 0.1", ours, others))
-    return Outcome(
-        "error with stop count 50 over the best of 10, 50 and 100", tuple(cells), sense=0
-    )
+    return Outcome("error with stop count 50 over the best of 10, 50 and 100", cells, sense=0)
 
 
 def _turns(bench: Bench, rivals, name: str) -> Outcome:  # type: ignore[no-untyped-def]
@@ -161,7 +159,7 @@ def _turns(bench: Bench, rivals, name: str) -> Outcome:  # type: ignore[no-untyp
                 part = errors[number * len(heights) : (number + 1) * len(heights)]
                 cells.append(hollow(f"{data}, epsilon {epsilon:g}, {budget}", heights, part))
     meaning = f"error of the lowest or highest {name}, the better one, over the best between"
-    return Outcome(meaning, tuple(cells), sense=1)
+    return Outcome(meaning, cells, sense=1)
 
 
 @_claim("htf-quadtrees", "7.4, Fig. 6")
@@ -196,7 +194,7 @@ def height_rule(bench: Bench) -> Outcome:
                 f"epsilon {epsilon:g}: {expected} wanted", float(np.mean(drawn)), moves, says
             )
         )
-    return Outcome("height, geometric mean over epsilon 0.1, 0.3 and 0.5", tuple(cells), sense=0)
+    return Outcome("height, geometric mean over epsilon 0.1, 0.3 and 0.5", cells, sense=0)
 
 
 def _rivals(bench: Bench) -> dict[str, list[Mechanism]]:
@@ -225,9 +223,9 @@ def beats_all(bench: Bench) -> Outcome:
             smaller(mechanism.title, ours, bench.errors(data, mechanism))
             for mechanism in (PrivTree(epsilon=0.1), Mosaic(epsilon=0.1))
         ]
-    later = Outcome("", tuple(newer)).value
+    later = Outcome("", newer).value
     aside = f"Against PrivTree and Mosaic, which the paper does not have, it is {figure(later)}."
-    return Outcome("error of HTF over that of the best other", tuple(cells), aside)
+    return Outcome("error of HTF over that of the best other", cells, aside)
 
 
 @_claim("htf-sparsity", "7.5, Fig. 7")
@@ -245,7 +243,7 @@ def gains_with_sigma(bench: Bench) -> Outcome:
             )
             for name in names
         ]
-        gains[sigma] = Outcome("", tuple(pairs))
+        gains[sigma] = Outcome("", pairs)
     low, high = gains[SIGMAS[0]], gains[SIGMAS[-1]]
     moves = np.mean([c.moves for c in high.cells], axis=0)
     moves = moves - np.mean([c.moves for c in low.cells], axis=0)
@@ -266,7 +264,7 @@ def less_for_cuts(bench: Bench) -> Outcome:
         )
         for data in (*bench.maps.cities, *GAUSSIANS)
     ]
-    return Outcome("error with 0.0005 over that with 0.001", tuple(cells))
+    return Outcome("error with 0.0005 over that with 0.001", cells)
 
 
 @_claim("htf-fastest", "7.5, Fig. 8")
@@ -280,7 +278,7 @@ def fastest(bench: Bench) -> Outcome:
     cells = [
         smaller(other.title, ours, bench.errors(main, other, metric="seconds")) for other in others
     ]
-    return Outcome("time of HTF over that of the other", tuple(cells))
+    return Outcome("time of HTF over that of the other", cells)
 
 
 def _default(epsilon: float = 0.1, **changes: object) -> HTF:
@@ -309,7 +307,7 @@ def _hollow(bench: Bench, name: str, values: Sequence[float], words: str) -> Out
         for data in bench.maps.cities
     ]
     meaning = f"error with the least or most, the better one, over the best {words} between"
-    return Outcome(meaning, tuple(cells), sense=1)
+    return Outcome(meaning, cells, sense=1)
 
 
 @_claim("height-low", "7.7, Fig. 10c")
@@ -320,7 +318,7 @@ def low_trees_hurt(bench: Bench) -> Outcome:
         settled = _settled(bench, data)
         pair = (bench.errors(data, _default(height=settled - step)) for step in (0, 4))
         cells.append(smaller(f"{data}: height {settled} against {settled - 4}", *pair))
-    return Outcome("error at the height of Eq. 15 over that four levels lower", tuple(cells))
+    return Outcome("error at the height of Eq. 15 over that four levels lower", cells)
 
 
 @_claim("height-settles", "7.7, Fig. 10c")
@@ -333,7 +331,7 @@ def height_settles(bench: Bench) -> Outcome:
         f"figure is {figure(steady.value)} ({steady.count(1)} for, {steady.count(-1)} against)."
     )
     meaning = "error one to three levels above the height of Eq. 15 over that at it"
-    return Outcome(meaning, tuple(cells), aside, sense=0)
+    return Outcome(meaning, cells, aside, sense=0)
 
 
 def _above(bench: Bench, first_axis: str) -> list[Comparison]:
@@ -370,9 +368,7 @@ def large_stops_hurt(bench: Bench) -> Outcome:
             )
             for n in (1000, 5000)
         ]
-    return Outcome(
-        "error with the best stop count up to 200 over that with 1000 or 5000", tuple(cells)
-    )
+    return Outcome("error with the best stop count up to 200 over that with 1000 or 5000", cells)
 
 
 @_claim("stop-theory", "7.7, Fig. 10d")
@@ -385,7 +381,7 @@ def theory_of_stops(bench: Bench) -> Outcome:
             for mechanism in (_default(), _default(stop_rule="optimal"))
         ]
         cells.append(alike(data, pair))
-    return Outcome("worse over better of stop count 10 and Algorithm 4", tuple(cells), sense=0)
+    return Outcome("worse over better of stop count 10 and Algorithm 4", cells, sense=0)
 
 
 @_claim("scale", "7.7, Fig. 10e")
@@ -400,7 +396,7 @@ def scale_helps(bench: Bench) -> Outcome:
             smaller(f"{data}: part {more} against {less}", errors[i + 1], errors[i])
             for i, (less, more) in enumerate(itertools.pairwise(parts))
         ]
-    return Outcome("error with about twice the records over that with once", tuple(cells))
+    return Outcome("error with about twice the records over that with once", cells)
 
 
 @_claim("scale-epsilon", "7.7, Fig. 10e")
@@ -413,7 +409,7 @@ def scale_is_epsilon(bench: Bench) -> Outcome:
         what = f"{data}: half the records at epsilon 0.2 against all at 0.1"
         cells.append(between(what, half, whole, 1 / 1.1, 1.1))
     meaning = "error (smoothing 0.001 N) with half the records and twice epsilon over that with all"
-    return Outcome(meaning, tuple(cells), sense=0)
+    return Outcome(meaning, cells, sense=0)
 
 
 def _scaled(epsilon: float, times: float) -> HTF:

@@ -119,7 +119,7 @@ def flat_order(bench: Bench) -> Outcome:
         for theirs in (EUG, DAFHomogeneity)
     ]
     meaning = "error of EBP or DAF-Entropy over that of EUG or DAF-Homogeneity"
-    return Outcome(meaning, tuple(results))
+    return Outcome(meaning, results)
 
 
 def _pair(
@@ -169,7 +169,7 @@ def finest_alike(bench: Bench) -> Outcome:
         for key, epsilon, what in cells(bench, GAUSSIANS, 2, 2)
     ]
     meaning = "error of Identity over that of MKM, wanted between 0.5 and 2"
-    return Outcome(meaning, tuple(results), RECALLED, sense=0)
+    return Outcome(meaning, results, RECALLED, sense=0)
 
 
 @_claim("daf-clusters", "6.2, Fig. 4")
@@ -200,7 +200,7 @@ def _magnitude(bench: Bench, sets: tuple[str, ...], workloads: Sequence[str]) ->
         for kind in FINEST
     ]
     meaning = "error of DAF-Entropy over that of Identity or MKM, wanted 0.1 or less"
-    return Outcome(meaning, tuple(results), RECALLED, sense=0)
+    return Outcome(meaning, results, RECALLED, sense=0)
 
 
 @_claim("finest-zipf", "6.2, Fig. 5")
@@ -227,7 +227,7 @@ def skew_hurts(bench: Bench) -> Outcome:
         for less, more in pairs
         for kind in PROPOSED
     ]
-    return Outcome("error with exponent 1.5 over that with 2.5", tuple(results))
+    return Outcome("error with exponent 1.5 over that with 2.5", results)
 
 
 @_claim("entropy-homogeneity", "6.2, 6.3, Fig. 4, 8")
@@ -266,7 +266,7 @@ def eug_is_poor(bench: Bench) -> Outcome:
         for kind in PROPOSED
         if kind is not EUG
     ]
-    return Outcome("error of EBP, DAF-Entropy or DAF-Homogeneity over that of EUG", tuple(results))
+    return Outcome("error of EBP, DAF-Entropy or DAF-Homogeneity over that of EUG", results)
 
 
 @_claim("budget", "6.3, Fig. 7")
@@ -280,7 +280,7 @@ def budget_helps(bench: Bench) -> Outcome:
                 what = f"{key}, {kind.title}, epsilon {large:g} over {small:g}"
                 pair = [errors(bench, key, kind, epsilon) for epsilon in (large, small)]
                 results.append(smaller(what, *pair))
-    return Outcome("error with the larger budget over that with the smaller", tuple(results))
+    return Outcome("error with the larger budget over that with the smaller", results)
 
 
 @_claim("daf-trips", "6.3, Fig. 8")
@@ -318,7 +318,7 @@ def _by_size(bench: Bench, large: str, small: str) -> Outcome:
         for kind in PROPOSED:
             pair = [errors(bench, key, kind, epsilon, workload) for workload in (large, small)]
             results.append(smaller(f"{what}, {kind.title}", *pair))
-    return Outcome(f"error on {large} over that on {small}", tuple(results))
+    return Outcome(f"error on {large} over that on {small}", results)
 
 
 @_claim("daf-mkm", "6.3, Fig. 6, 8")
@@ -345,7 +345,7 @@ def gain_with_axes(bench: Bench) -> Outcome:
         moves = moves - np.mean([c.moves for c in fewer.cells], axis=0)
         what = f"{high} axes ({figure(1 / more.value)}) after {low} ({figure(1 / fewer.value)})"
         steps.append(below_one(what, more.value / fewer.value, moves))
-    return Outcome("DAF-Entropy's error over that of grids, more axes over fewer", tuple(steps))
+    return Outcome("DAF-Entropy's error over that of grids, more axes over fewer", steps)
 
 
 @_claim("daf-fast", "6.3, Table 3")
@@ -358,7 +358,7 @@ def daf_is_fast(bench: Bench) -> Outcome:
         for ours in (DAFEntropy, DAFHomogeneity)
         for theirs in GRIDS
     ]
-    return Outcome("time of DAF over that of EUG or EBP", tuple(results))
+    return Outcome("time of DAF over that of EUG or EBP", results)
 
 
 def _seconds(bench: Bench, key: str, *kinds: type[Mechanism]) -> list[Floats]:
@@ -366,7 +366,7 @@ def _seconds(bench: Bench, key: str, *kinds: type[Mechanism]) -> list[Floats]:
 
 
 def _value(comparisons: Sequence[Comparison]) -> str:
-    return figure(Outcome("", tuple(comparisons)).value) if comparisons else "unknown"
+    return figure(Outcome("", comparisons).value) if comparisons else "unknown"
 
 
 def tables(bench: Bench) -> list[Table]:

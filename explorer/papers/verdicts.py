@@ -83,7 +83,7 @@ class Outcome:
     """
 
     meaning: str
-    cells: tuple[Comparison, ...]
+    cells: Sequence[Comparison]
     aside: str = ""
     sense: int = -1
 

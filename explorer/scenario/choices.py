@@ -53,12 +53,13 @@ EPSILONS = tuple(
 )
 
 
-def _record(bound: int) -> str:
-    return f"each person, at most {bound} record{'s' * (bound > 1)}" if bound else "each record"
-
-
-def _trip_record(bound: int) -> str:
-    return f"each person, at most {bound} trip{'s' * (bound > 1)}" if bound else "each trip"
+def _protected(what: str) -> param.Selector:
+    """What is protected: each record, called ``what``, or a person."""
+    titles = {0: f"each {what}"} | {
+        k: f"each person, at most {k} {what}{'s' * (k > 1)}" for k in BOUNDS if k
+    }
+    objects = {title: bound for bound, title in titles.items()}
+    return param.Selector(default=0, objects=objects, label="What is protected")
 
 
 def checked_places(value: Any) -> str:
@@ -110,12 +111,19 @@ class PlaceChoices(param.Parameterized):
     side = param.Selector(
         default=1024, objects={f"{n} × {n} cells": n for n in GRID_SIDES}, label="Grid"
     )
-    bound = param.Selector(
-        default=0, objects={_record(k): k for k in BOUNDS}, label="What is protected"
-    )
+    bound = _protected("record")
 
 
-class LookChoices(param.Parameterized):
+class MapChoices(param.Parameterized):
+    """How the maps of every page are drawn."""
+
+    scale = param.Selector(default="log", objects=["log", "linear"], label="Colour scale")
+    palette = param.Selector(default="cividis", objects=PALETTES, label="Colours")
+    partition = param.Boolean(default=True, label="Show partition")
+    base_map = param.Boolean(default=True, label="Coast, roads and names")
+
+
+class LookChoices(MapChoices):
     """How the maps are drawn; nothing in it touches an answer."""
 
     right = param.Selector(default="private", objects=["private", "difference"], label="Right map")
@@ -130,20 +138,16 @@ class LookChoices(param.Parameterized):
         },
         label="Private map coloured by",
     )
-    scale = param.Selector(default="log", objects=["log", "linear"], label="Colour scale")
     scale_from = param.Selector(
         default="data",
         objects={"true data": "data", "private release": "release"},
         label="Colour range taken from",
     )
-    palette = param.Selector(default="cividis", objects=PALETTES, label="Colours")
     truth = param.Selector(
         default="points",
         objects={"single points": "points", "counts per cell": "counts"},
         label="Left map shows",
     )
-    partition = param.Boolean(default=True, label="Show partition")
-    base_map = param.Boolean(default=True, label="Coast, roads and names")
     partition_over = param.Selector(
         default="private", objects=["private", "truth", "both"], label="Show areas' outlines on"
     )
@@ -161,7 +165,7 @@ class PeopleChoices(PlaceChoices, LookChoices):
     grey = param.Boolean(default=True, label="Stripes where noise exceeds the count")
 
 
-class TripChoices(param.Parameterized):
+class TripChoices(MapChoices):
     """What is counted of trips, and how their maps are drawn."""
 
     city = param.String(default="madeup", label="Trips")
@@ -169,9 +173,7 @@ class TripChoices(param.Parameterized):
     side = param.Selector(
         default=64, objects={f"{n} × {n} cells": n for n in TRIP_SIDES}, label="Grid of each place"
     )
-    bound = param.Selector(
-        default=0, objects={_trip_record(k): k for k in BOUNDS}, label="What is protected"
-    )
+    bound = _protected("trip")
     shows = param.Selector(
         default="private", objects=["private", "true", "difference"], label="Maps show"
     )
@@ -185,18 +187,14 @@ class TripChoices(param.Parameterized):
         objects={"by the maps": "maps", "even": "uniform"},
         label="Inside a leaf",
     )
-    scale = param.Selector(default="log", objects=["log", "linear"], label="Colour scale")
     scale_from = param.Selector(
         default="release",
         objects={"true data": "data", "private release": "release"},
         label="Colour range taken from",
     )
-    palette = param.Selector(default="cividis", objects=PALETTES, label="Colours")
-    partition = param.Boolean(default=True, label="Show partition")
-    base_map = param.Boolean(default=True, label="Coast, roads and names")
 
 
-class CountryChoices(param.Parameterized):
+class CountryChoices(MapChoices):
     """What is counted of a country, and how its maps are drawn."""
 
     city = param.String(default="nation", label="Country")
@@ -205,9 +203,7 @@ class CountryChoices(param.Parameterized):
         objects={f"{n:,} m" if n < 1000 else f"{n // 1000} km": n for n in CELLS},
         label="Cells inside areas",
     )
-    bound = param.Selector(
-        default=0, objects={_record(k): k for k in BOUNDS}, label="What is protected"
-    )
+    bound = _protected("record")
     level = param.Integer(default=LOWEST, bounds=(0, LOWEST), label="Areas on the map")
     # Names from the whole downwards; the whole is (), and None is the one that the page chooses.
     area = param.Parameter(default=None, label="Area")
@@ -219,10 +215,6 @@ class CountryChoices(param.Parameterized):
         objects={"records per ground": "km2", "records": "area"},
         label="Colours show",
     )
-    scale = param.Selector(default="log", objects=["log", "linear"], label="Colour scale")
-    palette = param.Selector(default="cividis", objects=PALETTES, label="Colours")
-    partition = param.Boolean(default=True, label="Show partition")
-    base_map = param.Boolean(default=True, label="Coast, roads and names")
 
 
 class PairChoices(param.Parameterized):

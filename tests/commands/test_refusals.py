@@ -33,6 +33,7 @@ WORDS = {
     "COUNTRY": "--areas areas.gpkg --levels country,region --cell 4km",
     "PUBLISH": f"publish points.csv {AROUND} --shape 32 --mechanism quadtree --epsilon 0.5",
     "EVALUATE": f"evaluate points.csv {AROUND} --mechanisms ug --epsilon 1",
+    "TOWN": "evaluate town.npy --mechanisms uniform,quadtree --epsilon 1 --jobs 1",
     "PREVIEW": "--epsilon 1 --preview 1",
 }
 
@@ -162,6 +163,17 @@ count kept.exact.parquet -o c => counts already
 count kept.exact.parquet kept.exact.parquet --rectangles boxes.csv => counts already
 evaluate points.csv --mechanisms ug --epsilon 1 => give their public extent
 evaluate madeup --mechanisms ug --epsilon 1 --user who => --user is not needed
+TOWN --mechanisms htm => no mechanism 'htm'
+TOWN --epsilon 0 => Epsilon is 0
+TOWN --epsilon x => give a number
+TOWN --jobs -2 => whole number of 1 or more
+TOWN --workload squares => no workload 'squares'
+TOWN --metric mre => no metric 'mre'
+TOWN --sweep T 2 => None of these mechanisms
+TOWN --sweep height 99 => Height is 99
+TOWN -o table.txt => ending .parquet or .csv
+TOWN --resume => give it with -o
+TOWN --shape 7 => whole fraction
 EVALUATE --per-box => --per-box needs boxes
 EVALUATE --rectangles boxes.csv --metric mae => --metric
 EVALUATE --rectangles boxes.csv --resume => --resume do not

@@ -381,24 +381,3 @@ def test_an_interrupted_evaluation_goes_on(matrix_file, tmp_path, capsys, monkey
     assert command(matrix_file, "--seeds", "2", "-o", str(out), "--resume") == 0
     assert results.read(out).task.nunique() == 8
     assert sorted(each.name for each in tmp_path.iterdir()) == ["table.parquet", "towns.npy"]
-
-
-@pytest.mark.parametrize(
-    ("more", "sentence"),
-    [
-        (["--mechanisms", "htm"], "no mechanism 'htm'"),
-        (["--epsilon", "0"], "Epsilon is 0"),
-        (["--epsilon", "x"], "give a number"),
-        (["--jobs", "-2"], "whole number of 1 or more"),
-        (["--workload", "squares"], "no workload 'squares'"),
-        (["--metric", "mre"], "no metric 'mre'"),
-        (["--sweep", "T", "2"], "None of these mechanisms"),
-        (["--sweep", "height", "99"], "Height is 99"),
-        (["-o", "table.txt"], "ending .parquet or .csv"),
-        (["--resume"], "give it with -o"),
-        (["--shape", "7"], "whole fraction"),
-    ],
-)
-def test_the_command_refuses(matrix_file, capsys, more, sentence):
-    assert command(matrix_file, *more) == 2
-    assert sentence in capsys.readouterr().err

@@ -2,13 +2,11 @@
 
 import asyncio
 import logging
-from pathlib import Path
 
 import pytest
 
 from explorer.app.work import limits
 from tests.app.test_server import Running
-from tests.benchmarks import websocket_client
 from tests.benchmarks.websocket_client import Client
 
 #: Characters that a flood may write into the log.
@@ -87,18 +85,15 @@ def test_a_browser_that_takes_nothing_is_given_up(monkeypatch) -> None:
     quick = {"websocket_ping_interval": 2, "websocket_ping_timeout": 2}
     quick |= {"unused_session_lifetime_milliseconds": 1, "check_unused_sessions_milliseconds": 50}
     monkeypatch.setattr(limits, "OPTIONS", {**limits.OPTIONS, **quick})
-    # A script of benchmarks, which stand beside each other.
-    monkeypatch.syspath_prepend(str(Path(websocket_client.__file__).parent))
-    from silent_client import Silent
-
     # Its page is made quickly: pings are not answered meanwhile.
     running = Running(class_only=True)
 
     async def visit() -> None:
-        silent, other = Silent(running.server.port), Client(running.server.port, "class")
+        silent, other = Client(running.server.port), Client(running.server.port, "class")
         await other.open()
         reads = asyncio.ensure_future(until_closed(other))
-        await asyncio.to_thread(silent.open, "Class code")
+        # It reads no further than that, and so answers no ping.
+        await silent.open_until("Class code")
         while len(running.server.get_sessions("/")) > 0:
             await asyncio.sleep(0.05)
         (session,) = running.server.get_sessions("/class")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from explorer.grid.base_map import KINDS, BaseMap
 from explorer.views import palette
-from explorer.views.layers import draw, rendered
+from explorer.views.figures import draw, rendered
 from explorer.views.markup import safe_text
 from explorer.views.tags import SIDE
 

@@ -20,12 +20,10 @@ from bokeh.models import (
     LogAxis,
     Range1d,
 )
-from bokeh.plotting import figure
 from numpy.typing import NDArray
 
+from explorer.views.figures import chart, describe, empty, tooltip
 from explorer.views.series import SeriesStyle
-from explorer.views.spread import spread
-from explorer.views.tooltips import tooltip
 
 Floats = NDArray[np.float64]
 
@@ -91,14 +89,11 @@ class ErrorCurves:
         span = max(last / first, 10.0)
         self._end = last * span**_LEADER
         x_range = Range1d(first / span**0.03, self._end)
-        self.bands = ColumnDataSource({"xs": [], "ys": [], "colour": []})
-        self.lines = ColumnDataSource({"xs": [], "ys": [], "colour": [], "dash": []})
-        self.leaders = ColumnDataSource({"xs": [], "ys": [], "colour": []})
+        self.bands = empty("xs", "ys", "colour")
+        self.lines = empty("xs", "ys", "colour", "dash")
+        self.leaders = empty("xs", "ys", "colour")
         self.points = ColumnDataSource(_points([]))
-        self.figure = fig = _figure(
-            x_axis_type="log", y_axis_type="log", x_range=x_range, y_range=Range1d(0.01, 1)
-        )
-        fig.height = HEIGHT + 50
+        self.figure = fig = chart(HEIGHT + 50, log="xy", x_range=x_range, y_range=Range1d(0.01, 1))
         fig.patches(
             "xs", "ys", source=self.bands, fill_color="colour", fill_alpha=0.2, line_width=0
         )
@@ -134,7 +129,7 @@ class ErrorCurves:
         curves = [curve for curve in map(_drawable, curves) if len(curve.x)]
         fig = self.figure
         fig.yaxis[0].axis_label = title
-        _describe(fig, spoken)
+        describe(fig, spoken)
         bottom, top = _span([c.low for c in curves] + [c.high for c in curves])
         fig.y_range.update(start=bottom, end=top)
         self.bands.data = {
@@ -173,8 +168,8 @@ class Candlesticks:
 
     def __init__(self) -> None:
         self.source = ColumnDataSource(_sticks([], 1.0))
-        self.figure = fig = _figure(
-            x_axis_type="log", x_range=Range1d(0.01, 1), y_range=FactorRange(factors=[])
+        self.figure = fig = chart(
+            HEIGHT + 50, log="x", x_range=Range1d(0.01, 1), y_range=FactorRange(factors=[])
         )
         common: dict[str, Any] = {"source": self.source, "line_color": "colour"}
         fig.segment("p75", "name", "p95", "name", line_width=2, **common)
@@ -193,7 +188,6 @@ class Candlesticks:
         means = fig.scatter(
             "mean", "name", marker="diamond", size=12, fill_color="#ffffff", line_width=2, **common
         )
-        fig.height = HEIGHT + 50
         fig.add_tools(HoverTool(renderers=[boxes, means], tooltips=_STICK_HOVER))
         fig.xaxis.formatter = CustomJSTickFormatter(code=_SHORT_NUMBERS)
         fig.ygrid.grid_line_color = None
@@ -204,33 +198,11 @@ class Candlesticks:
         ends = [np.array([s.p25, s.median, s.p75, s.p95, s.mean]) for s in sticks]
         bottom, top = _span(ends)
         fig.xaxis[0].axis_label = title
-        _describe(fig, spoken)
+        describe(fig, spoken)
         fig.x_range.update(start=bottom, end=top)
         fig.y_range.factors = [stick.name for stick in reversed(sticks)]
         fig.height = max(HEIGHT + 50, 90 + 30 * len(sticks))
         self.source.data = _sticks(sticks, bottom)
-
-
-def _figure(**about: Any) -> figure:
-    fig = figure(
-        tools="",
-        toolbar_location=None,
-        sizing_mode="stretch_width",
-        height=300,
-        min_border=4,
-        outline_line_color=None,
-        output_backend="canvas",
-        html_attributes={"role": "img", "aria-label": "Chart without data"},
-        **about,
-    )
-    fig.grid.grid_line_alpha = 0.4
-    return fig
-
-
-def _describe(fig: figure, spoken: str) -> None:
-    attributes = {"role": "img", "aria-label": spoken}
-    if fig.html_attributes != attributes:
-        fig.html_attributes = attributes
 
 
 def _drawable(curve: Curve) -> Curve:
@@ -279,3 +251,37 @@ def _sticks(sticks: Sequence[Stick], bottom: float) -> dict[str, Any]:
         columns[part] = [max(value, bottom) for value in values]
         columns[f"{part}_shown"] = [f"{value:.3g}" for value in values]
     return columns
+
+
+def spread(places: Sequence[float], gap: float) -> NDArray[np.float64]:
+    """Move ``places`` (n,) in 0..1 until neighbours are at least ``gap`` from each other, in order.
+
+    Neighbours that touch share one block that is centred on the mean of their wishes; a block
+    that would leave 0..1 is pushed inside. Too many for the space are spaced evenly.
+
+    >>> spread([0.5, 0.5, 0.9], 0.1).round(2).tolist()
+    [0.45, 0.55, 0.9]
+    """
+    clipped = np.clip(np.asarray(places, dtype=np.float64), 0.0, 1.0)
+    if len(clipped) * gap >= 1.0:
+        gap = 1.0 / max(len(clipped), 1)
+    order = np.argsort(clipped, kind="stable")
+    blocks: list[list[float]] = []  # wishes of neighbours that touch
+    for wish in clipped[order]:
+        blocks.append([float(wish)])
+        while len(blocks) > 1 and _start(blocks[-1], gap) < _end(blocks[-2], gap) - 1e-12:
+            last = blocks.pop()
+            blocks[-1] += last
+    result = np.empty(len(clipped))
+    starts = [_start(block, gap) + gap * (i + 0.5) for block in blocks for i in range(len(block))]
+    result[order] = starts
+    return result
+
+
+def _start(block: list[float], gap: float) -> float:
+    length = gap * len(block)
+    return min(max(sum(block) / len(block) - length / 2, 0.0), 1.0 - length)
+
+
+def _end(block: list[float], gap: float) -> float:
+    return _start(block, gap) + gap * len(block)

@@ -22,8 +22,8 @@ from bokeh.plotting import figure
 from numpy.typing import NDArray
 
 from explorer.views import palette
+from explorer.views.figures import tooltip
 from explorer.views.gestures import on_tap
-from explorer.views.tooltips import tooltip
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from bokeh.models import ColumnDataSource, HoverTool, NumeralTickFormatter, Range1d
-from bokeh.plotting import figure
+from bokeh.models import HoverTool, NumeralTickFormatter, Range1d
 from numpy.typing import NDArray
 
 from explorer.views import palette
-from explorer.views.tooltips import tooltip
+from explorer.views.figures import chart, describe, empty, tooltip
 
 Floats = NDArray[np.float64]
 
@@ -71,26 +70,15 @@ class AnswerDots:
     """One figure: dots, the true answer as a line with bands of 5 and 10 % around it."""
 
     def __init__(self) -> None:
-        self.dots = ColumnDataSource({"x": [], "y": [], "answer": [], "run": []})
-        self.bands = ColumnDataSource({"left": [], "right": [], "top": []})
-        self.line = ColumnDataSource({"x": [], "bottom": [], "top": []})
-        self.here = ColumnDataSource({"x": [], "y": []})
-        self.shown = ColumnDataSource({"x": [], "y": []})
-        self.figure = fig = figure(
-            tools="",
-            toolbar_location=None,
-            sizing_mode="stretch_width",
-            height=HEIGHT,
-            min_border=4,
-            outline_line_color=None,
-            output_backend="canvas",
-            x_range=Range1d(0, 1),
-            y_range=Range1d(-1, 10),
-            html_attributes={"role": "img", "aria-label": "Dots without data"},
+        self.dots = empty("x", "y", "answer", "run")
+        self.bands = empty("left", "right", "top")
+        self.line = empty("x", "bottom", "top")
+        self.here, self.shown = empty(), empty()
+        self.figure = fig = chart(
+            HEIGHT, label="Dots without data", x_range=Range1d(0, 1), y_range=Range1d(-1, 10)
         )
         fig.yaxis.visible = False
         fig.ygrid.visible = False
-        fig.xgrid.grid_line_alpha = 0.4
         fig.xaxis.formatter = NumeralTickFormatter(format="0,0")
         fig.xaxis.ticker.desired_num_ticks = 4
         fig.quad(
@@ -150,9 +138,7 @@ class AnswerDots:
         self.here.data = {"x": [dots.here], "y": [below]}
         chosen = [] if dots.shown is None or dots.shown >= len(x) else [dots.shown]
         self.shown.data = {"x": x[chosen], "y": y[chosen]}
-        spoken_of = {"role": "img", "aria-label": spoken}
-        if self.figure.html_attributes != spoken_of:
-            self.figure.html_attributes = spoken_of
+        describe(self.figure, spoken)
 
 
 def _bands(true: float, top: float) -> dict[str, Any]:

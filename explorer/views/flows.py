@@ -6,15 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from bokeh.models import ColumnDataSource, HoverTool, LinearColorMapper, Range1d
+from bokeh.models import HoverTool, LinearColorMapper, Range1d
 from numpy.typing import NDArray
 
 from explorer.releases.flows import Flows
 from explorer.views import palette
+from explorer.views.figures import EDGES, describe, edge_columns, empty, ground, tooltip
 from explorer.views.gestures import on_tap
-from explorer.views.ground import ground
 from explorer.views.scale import ColourScale
-from explorer.views.tooltips import tooltip
 
 Floats = NDArray[np.float64]
 
@@ -27,9 +26,6 @@ _ARC = tooltip("""<b>@count{0,0}</b> ± @half{0,0}<br>
 zone @start to zone @stop""")
 _CELL = tooltip("""<b>@count{0,0}</b> ± @half{0,0}<br>
 from zone @orow-@ocol to zone @drow-@dcol""")
-_NO_ARCS: dict[str, Any] = {
-    name: [] for name in ("xs", "ys", "width", "colour", "count", "half", "start", "stop")
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,35 +152,30 @@ class FlowMap:
     def __init__(self, tapped: Any) -> None:
         self.x, self.y = Range1d(0, 1), Range1d(0, 1)
         self.figure = fig = ground(self.x, self.y, "Flows between zones", side=480)
-        self.image = ColumnDataSource({name: [] for name in ("image", "x", "y", "w", "h")})
+        self.image = empty("image", "x", "y", "w", "h")
         self.mapper = LinearColorMapper(palette=palette.PALETTES["cividis"], low=0, high=256)
         fig.image(
             "image", x="x", y="y", dw="w", dh="h", source=self.image, color_mapper=self.mapper,
             global_alpha=0.45,
         )  # fmt: skip
-        self.zones = ColumnDataSource({name: [] for name in ("x0", "y0", "x1", "y1")})
-        fig.quad(
-            left="x0", bottom="y0", right="x1", top="y1", source=self.zones, fill_color=None,
-            line_color=palette.LINE, line_alpha=0.18,
-        )  # fmt: skip
-        self.chosen = ColumnDataSource({name: [] for name in ("x0", "y0", "x1", "y1")})
-        fig.quad(
-            left="x0", bottom="y0", right="x1", top="y1", source=self.chosen, fill_color=None,
-            line_color=palette.BOX, line_width=3,
-        )  # fmt: skip
-        self.arcs = ColumnDataSource(dict(_NO_ARCS))
+        self.zones, self.chosen = empty(*EDGES.values()), empty(*EDGES.values())
+        for source, look in (
+            (self.zones, {"line_color": palette.LINE, "line_alpha": 0.18}),
+            (self.chosen, {"line_color": palette.BOX, "line_width": 3}),
+        ):
+            fig.quad(**EDGES, source=source, fill_color=None, **look)
+        facts = ("width", "count", "half", "start", "stop")
+        self.arcs = empty("xs", "ys", "colour", *facts)
         lines = fig.multi_line(
             "xs", "ys", source=self.arcs, line_width="width", line_color="colour",
             line_alpha=0.72, line_cap="round", hover_line_alpha=1.0, hover_line_color="#ffffff",
         )  # fmt: skip
-        none: dict[str, Any] = {name: [] for name in ("x", "y", "size", "colour")}
-        self.ends = ColumnDataSource(dict(none))
+        self.ends = empty("x", "y", "size", "colour")
         fig.scatter(
             "x", "y", size="size", source=self.ends, fill_color="colour",
             line_color=palette.GROUND, line_width=1,
         )  # fmt: skip
-        columns: dict[str, Any] = {name: [] for name in ("width", "count", "half", "start", "stop")}
-        self.rings = ColumnDataSource({**none, **columns})
+        self.rings = empty("x", "y", "size", "colour", *facts)
         rings = fig.scatter(
             "x", "y", size="size", source=self.rings, fill_color=None, line_color="colour",
             line_width="width", line_alpha=0.72,
@@ -202,12 +193,15 @@ class FlowMap:
         self.image.data = {
             "image": [drawn.background], "x": [x0], "y": [y0], "w": [x1 - x0], "h": [y1 - y0]
         }  # fmt: skip
-        self.zones.data, self.chosen.data = _boxes(drawn.zones), _boxes(chosen)
+        self.zones.data, self.chosen.data = (
+            edge_columns(drawn.zones, float),
+            edge_columns(chosen, float),
+        )
         self.arcs.data, self.ends.data, self.rings.data = drawn.arcs, drawn.ends, drawn.rings
 
     def describe(self, label: str) -> None:
         """Say in one sentence what the picture shows, for a screen reader."""
-        self.figure.html_attributes = {"role": "img", "aria-label": label}
+        describe(self.figure, label)
 
 
 class ZoneMatrix:
@@ -216,8 +210,8 @@ class ZoneMatrix:
     def __init__(self) -> None:
         self.x, self.y = Range1d(0, 1), Range1d(0, 1)
         self.figure = fig = ground(self.x, self.y, "Matrix of flows between zones", side=480)
-        names = ("image", "count", "half", "orow", "ocol", "drow", "dcol", "x", "y", "w", "h")
-        self.source = ColumnDataSource({name: [] for name in names})
+        facts = ("count", "half", "orow", "ocol", "drow", "dcol")
+        self.source = empty("image", "x", "y", "w", "h", *facts)
         self.mapper = LinearColorMapper(palette=palette.PALETTES["cividis"], low=0, high=256)
         picture = fig.image(
             "image", x="x", y="y", dw="w", dh="h", source=self.source, color_mapper=self.mapper
@@ -236,9 +230,4 @@ class ZoneMatrix:
 
     def describe(self, label: str) -> None:
         """Say in one sentence what the picture shows, for a screen reader."""
-        self.figure.html_attributes = {"role": "img", "aria-label": label}
-
-
-def _boxes(boxes: Floats) -> dict[str, Any]:
-    edges = np.array(boxes, float).reshape(-1, 4)
-    return {name: edges[:, i].copy() for i, name in enumerate(("x0", "y0", "x1", "y1"))}
+        describe(self.figure, label)

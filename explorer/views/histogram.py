@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 from bokeh.models import ColumnDataSource, FixedTicker, NumeralTickFormatter, Range1d
-from bokeh.plotting import figure
 from numpy.typing import NDArray
 
 from explorer.views import palette
+from explorer.views.figures import chart, describe
 from explorer.views.gestures import box_tool, on_box, prepare
 from explorer.views.scale import short_number
 
@@ -76,16 +76,8 @@ class Histogram:
     def __init__(self, title: str, brushed: Callable[[Any, Any], None]) -> None:
         self._title = title
         self.all, self.chosen = (ColumnDataSource(_bars(np.zeros(0), np.zeros(0))) for _ in "ab")
-        self.figure = fig = figure(
-            tools=[],
-            toolbar_location=None,
-            x_range=Range1d(0, 1),
-            y_range=Range1d(0, 1),
-            sizing_mode="stretch_width",
-            height=112,
-            min_border=4,
-            outline_line_color=None,
-            html_attributes={"role": "img", "aria-label": f"Histogram: {title}"},
+        self.figure = fig = chart(
+            112, label=f"Histogram: {title}", x_range=Range1d(0, 1), y_range=Range1d(0, 1)
         )
         tool = box_tool()
         tool.dimensions, tool.continuous = "width", False
@@ -94,7 +86,6 @@ class Histogram:
         for source, colour, alpha in ((self.all, "#8b98a5", 0.45), (self.chosen, palette.RUN, 1.0)):
             fig.quad("left", "right", "top", 0, source=source, color=colour, alpha=alpha)
         fig.xgrid.grid_line_color = None
-        fig.ygrid.grid_line_alpha = 0.4
         fig.xaxis.axis_label, fig.yaxis.axis_label = title, "leaves"
         fig.yaxis.formatter = NumeralTickFormatter(format="0[.]0a")
         fig.yaxis.ticker.desired_num_ticks = 3
@@ -115,7 +106,7 @@ class Histogram:
         fig.xaxis.ticker = FixedTicker(ticks=[at for at, _ in ticks])
         fig.xaxis.major_label_overrides = dict(ticks)
         self.all.data, self.chosen.data = _bars(edges, bins.all), _bars(edges, chosen)
-        fig.html_attributes = {"role": "img", "aria-label": spoken}
+        describe(fig, spoken)
 
 
 def _bars(edges: Floats, tops: Floats) -> dict[str, Any]:

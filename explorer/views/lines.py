@@ -14,7 +14,7 @@ from bokeh.models import (
 from bokeh.plotting import figure
 
 from explorer.views import palette
-from explorer.views.layers import LateLayer, draw, rendered
+from explorer.views.figures import LateLayer, draw, rendered
 from explorer.views.packing import as_picture, unpacked
 from explorer.views.partition import EMPTY, OPAQUE, Partition
 from explorer.views.viewport import Viewport

@@ -18,14 +18,10 @@ from bokeh.models import (
 from numpy.typing import NDArray
 
 from explorer.views import palette
-from explorer.views.gestures import HANDLE, box_editor, box_tool
-from explorer.views.ground import ground
-from explorer.views.layers import draw, rendered
+from explorer.views.figures import describe, draw, ground, rendered, tooltip
+from explorer.views.gestures import HANDLE, Sketch, box_editor, box_tool, polygon_editor
 from explorer.views.lines import Lines, image_columns, picture
-from explorer.views.polygons import polygon_editor
 from explorer.views.query_boxes import ABOVE, TAG_TYPE, QueryBoxes
-from explorer.views.sketch import Sketch
-from explorer.views.tooltips import tooltip
 from explorer.views.viewport import Viewport
 
 _HOVER = tooltip("""<b>@count{0,0}</b> private count<br>leaf height @height""")
@@ -172,9 +168,7 @@ class MapView:
 
     def describe(self, label: str) -> None:
         """Say in one sentence what the picture shows, for a screen reader."""
-        spoken = {"role": "img", "aria-label": label}
-        if self.figure.html_attributes != spoken:
-            self.figure.html_attributes = spoken
+        describe(self.figure, label)
 
     def on_view(self, changed: Callable[[], None]) -> None:
         """Call ``changed`` after a pan, a zoom or a change of size."""

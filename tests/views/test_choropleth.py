@@ -9,7 +9,7 @@ from bokeh.document.events import ColumnDataChangedEvent
 from bokeh.models import Range1d
 
 from explorer.views.choropleth import AreaNumbers, Choropleth, Outlined, Shapes
-from explorer.views.ground import ground
+from explorer.views.figures import ground
 
 HOLED = shapely.Polygon([(0, 0), (4, 0), (4, 4), (0, 4)], [[(1, 1), (2, 1), (2, 2), (1, 2)]])
 PARTS = shapely.MultiPolygon([shapely.box(5, 0, 6, 1), shapely.box(5, 2, 6, 3)])

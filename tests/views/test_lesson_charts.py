@@ -7,23 +7,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from explorer.mechanisms import mechanism
-from explorer.views.costs import BEST, CHOSEN, CutCosts
+from explorer.views.charts import spread
 from explorer.views.dots import AnswerDots, Dots, ends, stacked
+from explorer.views.lesson_charts import (
+    BEST,
+    CHOSEN,
+    AverageChart,
+    BiasChart,
+    CostsChart,
+    CutCosts,
+    DistributionsChart,
+    GrowingChart,
+    KeptChart,
+    LevelsChart,
+    LossChart,
+    SharesChart,
+    Slope,
+    SlopeChart,
+    UnevennessChart,
+    VectorChart,
+    WinsChart,
+)
 from explorer.views.series import style_of
-from explorer.views.spread import spread
-from explorer.views.teaching.average import AverageChart
-from explorer.views.teaching.biases import BiasChart
-from explorer.views.teaching.distributions import DistributionsChart
-from explorer.views.teaching.growing import GrowingChart
-from explorer.views.teaching.kept import KeptChart
-from explorer.views.teaching.losses import LossChart
-from explorer.views.teaching.lots import CostsChart, LevelsChart, WinsChart
-from explorer.views.teaching.place_map import PlaceMap
-from explorer.views.teaching.refined import RefinedPair, UnevennessChart
-from explorer.views.teaching.shares import SharesChart
-from explorer.views.teaching.slices import SlicePair
-from explorer.views.teaching.slopes import Slope, SlopeChart
-from explorer.views.teaching.vectors import VectorChart
+from explorer.views.small import CountsPair, PlaceMap
 
 
 def spoken(*figures) -> set[str]:
@@ -72,10 +78,11 @@ def test_logarithmic_axes_show_no_zero_and_hold_all_numbers() -> None:
 
 
 def test_a_pair_of_slices_has_one_scale_and_leaves_out_what_is_below_one() -> None:
-    pair = SlicePair()
+    pair = CountsPair()
     true, noisy = np.array([[0, 3], [0, 0]]), np.array([[-9, 40], [1, 0]])
-    pair.show(true, noisy, (0.75, 0.25), (0.5, 0.0, 1.0, 0.5), ("true words", "noisy words"))
-    first, second = (each.image.data["image"][0] for each in (pair.true, pair.noisy))
+    box = np.array([[0.5, 0.0, 1.0, 0.5]])
+    pair.show(true, noisy, box, (0.75, 0.25), ("true words", "noisy words"), top=40)
+    first, second = (each.image.data["image"][0] for each in (pair.true, pair.other))
     assert (first > 0).tolist() == [[False, True], [False, False]]
     assert (second > 0).tolist() == [[False, True], [True, False]]
     assert second.max() == 255 > first.max() > second[1, 0]
@@ -122,13 +129,13 @@ def test_bands_intervals_and_lines_are_there_where_there_is_a_result() -> None:
 
 
 def test_names_boxes_and_outlines_stand_where_they_belong() -> None:
-    chart, pair, costs = SlopeChart(("one", "other")), RefinedPair(), CutCosts()
+    chart, pair, costs = SlopeChart(("one", "other")), CountsPair(), CutCosts()
     chart.show([Slope(style_of(mechanism("ag")), (1, 2), ("AG 1 %", "AG 5 %"))], "words")
     assert chart.figure.yaxis[0].major_label_overrides == {1: "AG 1 %"}
     assert chart.right.major_label_overrides == {2: "AG 5 %"}
     true = np.array([[0.0, 3], [0, 8]])
-    pair.show(true, true - 3, np.array([[0, 1]]), 2, (0.75, 0.25), ("true words", "made words"))
-    outlined = {name: list(each) for name, each in pair.divided.data.items()}
+    pair.show(true, true, np.array([[0.5, 0, 1, 0.5]]), (0.75, 0.25), ("true", "other"), top=8)
+    outlined = {name: list(each) for name, each in pair.boxes.data.items()}
     assert outlined == {"x0": [0.5], "y0": [0.0], "x1": [1.0], "y1": [0.5]}
     place = PlaceMap((0, 0, 4, 4), "Map", drag=True)
     place.mark([((0, 0, 1, 2), "#fff", True)], (3, 3))

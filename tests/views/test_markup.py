@@ -7,13 +7,13 @@ import pytest
 
 from explorer.views.budget import LEFT, budget_bar
 from explorer.views.error_bar import CLIPPING, NOISE, UNIFORMITY, error_bar, error_key
+from explorer.views.figures import legend
 from explorer.views.inspector import node_card, swatches
 from explorer.views.markup import count_bar, difference_bar, figures_strip, ledger_bar, safe_text
 from explorer.views.palette import PALETTES
 from explorer.views.scale import ColourScale
 from explorer.views.tables import Cell, details, progress, table
-from explorer.views.teaching.frame import legend
-from explorer.views.teaching.prose import prose
+from explorer.views.texts import prose
 
 EVIL = "<evil> \"'"
 

@@ -43,11 +43,11 @@ from explorer.teaching.classrooms import spaced
 from explorer.teaching.pool import Answer, Question, QuestionSettings, Summary
 from explorer.views import palette
 from explorer.views.markup import figures_strip
+from explorer.views.pooled import Bars, PooledChart, pooled_legend
 from explorer.views.raster import mean_per_cell
 from explorer.views.scale import ColourScale, top_value
+from explorer.views.small import PlaceMap
 from explorer.views.tables import details, number
-from explorer.views.teaching.place_map import PlaceMap
-from explorer.views.teaching.pooled import Bars, PooledChart, pooled_legend
 from explorer.views.viewport import Viewport
 
 #: Seconds between two showings of what others do: to a teacher, on a projector, to participants,

@@ -20,7 +20,7 @@ from explorer.teaching.settings import Settings
 from explorer.views import palette
 from explorer.views.gestures import on_box, on_tap, prepare
 from explorer.views.scale import ColourScale
-from explorer.views.teaching.place_map import PlaceMap
+from explorer.views.small import PlaceMap
 from explorer.views.viewport import Viewport
 
 PIXELS = 360

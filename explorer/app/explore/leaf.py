@@ -22,8 +22,8 @@ from explorer.app.kit.words import words
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
 from explorer.inspection import CutStudy, Node, inspect, neighbour, node_at, study_cut
-from explorer.views.costs import LEGEND, CutCosts
 from explorer.views.inspector import Fact, node_card, swatches
+from explorer.views.lesson_charts import CUT_LEGEND, CutCosts
 
 
 @dataclass(frozen=True, eq=False)
@@ -335,7 +335,7 @@ class LeafInspector(ExplainPanel[NodeLook]):
         study = look.study
         if study is not None:
             sentence = costs(study)
-            put(self._sentence, swatches(LEGEND, sentence))
+            put(self._sentence, swatches(CUT_LEGEND, sentence))
             self.chart.show(
                 f"cut at {AXES[study.axis]}",
                 study.positions,

@@ -23,9 +23,9 @@ from explorer.app.kit.words import words
 from explorer.federated import calibration
 from explorer.federated.asking import Protocol
 from explorer.releases.units import to_units
-from explorer.views.protocol import BYTES_LEGEND, LOSS_LEGEND, BytesCurve, LossCurve
+from explorer.views.figures import legend
+from explorer.views.lesson_charts import BYTES_LEGEND, LOSS_LEGEND, BytesCurve, LossCurve
 from explorer.views.tables import Cell, number, table
-from explorer.views.teaching.frame import legend
 
 Floats = NDArray[np.float64]
 

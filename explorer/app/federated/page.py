@@ -38,7 +38,7 @@ from explorer.errors import InputError
 from explorer.releases.distributed import ONCE
 from explorer.scenario import Scenario
 from explorer.scenario.choices import GRID_SIDES
-from explorer.views.rounds import Marked, RoundMarks
+from explorer.views.marks import Marked, RoundMarks
 
 
 def answer(screen: Screen, exact: bool = True) -> str:

@@ -26,9 +26,9 @@ from explorer.grid.grid import Grid
 from explorer.releases.distributed import ONCE, DistributedRelease
 from explorer.releases.quarters import level_of
 from explorer.releases.rounds import Heard
-from explorer.views.protocol import LEVEL_LEGEND, LevelChart
+from explorer.views.figures import legend
+from explorer.views.lesson_charts import LEVEL_LEGEND, LevelChart
 from explorer.views.tables import Cell, number, table
-from explorer.views.teaching.frame import legend
 
 Floats = NDArray[np.float64]
 

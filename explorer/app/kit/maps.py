@@ -21,8 +21,8 @@ from explorer.app.kit.map_bars import FRAME, MapBars
 from explorer.app.kit.map_parts import Box, Editing, Handles, MapSpec, Tag
 from explorer.app.kit.theme import SPOKEN_LABEL
 from explorer.grid.grid import Grid
+from explorer.views.figures import share_models
 from explorer.views.gestures import on_box, on_edit, on_reshape, on_tap, prepare
-from explorer.views.layers import share_models
 from explorer.views.lines import Lines
 from explorer.views.maps import LinkedRanges, MapView
 from explorer.views.marks import Marks

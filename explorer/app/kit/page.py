@@ -18,7 +18,7 @@ from explorer.app.kit.navigation import Link, header
 from explorer.app.kit.theme import FRAME, THEME, first_paint
 from explorer.errors import InputError
 from explorer.grid.values import shown
-from explorer.views import tooltips
+from explorer.views.figures import TOOLTIP_CSS
 
 
 class AppPage(pn.viewable.Viewer):
@@ -204,6 +204,6 @@ def empty_page(
         title=short if _on_phone() else title,
         theme_config=THEME,
         dark_theme=dark,
-        raw_css=[first_paint(dark, title, drawer, maps), tooltips.CSS],
+        raw_css=[first_paint(dark, title, drawer, maps), TOOLTIP_CSS],
         sx=FRAME,
     )

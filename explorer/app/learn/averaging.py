@@ -17,10 +17,10 @@ from explorer.mechanisms import mechanism
 from explorer.teaching.averaging import Attack, attack, redraws_to_know
 from explorer.teaching.places import on_map, people_in
 from explorer.teaching.previews import answers, taught
+from explorer.views.figures import FIRST, SECOND, TRUTH
+from explorer.views.lesson_charts import AverageChart
 from explorer.views.markup import figures_strip
 from explorer.views.tables import details, number
-from explorer.views.teaching.average import AverageChart
-from explorer.views.teaching.frame import FIRST, SECOND, TRUTH
 
 MOST = 5000
 _BUTTONS = {10: "10 times", 100: "100 times", 1000: "1,000 times"}

@@ -18,7 +18,7 @@ from explorer.app.kit.prose import LEARN_CSS, column, pane, side_by_side
 from explorer.scenario import Scenario
 from explorer.teaching import EXPERIMENTS, Lesson
 from explorer.views.markup import safe_text
-from explorer.views.teaching.prose import prose, steps
+from explorer.views.texts import prose, steps
 
 _ROW = """
 :host { container: lesson / inline-size; }

@@ -31,12 +31,11 @@ from explorer.teaching.emptiness import (
     slice_of,
     some_trip,
 )
+from explorer.views.figures import FIRST, SECOND, TRUTH
+from explorer.views.lesson_charts import GrowingChart, KeptChart
 from explorer.views.markup import figures_strip
+from explorer.views.small import CountsPair
 from explorer.views.tables import Cell
-from explorer.views.teaching.frame import FIRST, SECOND, TRUTH
-from explorer.views.teaching.growing import GrowingChart
-from explorer.views.teaching.kept import KeptChart
-from explorer.views.teaching.slices import SlicePair
 
 #: How many false cells a table may keep, row by row.
 ALLOWED = (1, 10, 100, 1000)
@@ -91,7 +90,7 @@ class EmptinessExperiment(ExamplesExperiment):
     def build(self) -> None:
         """Controls, maps, charts."""
         controls = self.controls
-        self.pair, self.kept, self.boxes = SlicePair(), KeptChart(), GrowingChart()
+        self.pair, self.kept, self.boxes = CountsPair(2), KeptChart(), GrowingChart()
         self.figures, self.notes, self.box, self.alone = (pane(margin=(4, 0)) for _ in range(4))
         self.twin = pane()
         self._titles = above, below = pane(margin=(0, 0, 2, 0)), pane(margin=(8, 0, 2, 0))
@@ -166,7 +165,8 @@ class EmptinessExperiment(ExamplesExperiment):
             f"{title}: {int((true > 0).sum()):,} of {true.size:,} cells are occupied",
             f"{_NOISY}: {int((result.noisy > 0).sum()):,} of them show more than 0",
         )
-        self.pair.show(true, result.noisy, tuple(place), (*low, *high), spoken)
+        box, top = np.array([*low, *high]), max(int(true.max()), int(result.noisy.max()))
+        self.pair.show(true, result.noisy, box, tuple(place), spoken, top=top)
 
 
 def big(number: float) -> str:

@@ -25,8 +25,8 @@ from explorer.teaching.journeys import Journeys, journeys
 from explorer.teaching.previews import Cancelled
 from explorer.teaching.settings import Settings
 from explorer.trips.matrix import TripMatrix
+from explorer.views.figures import legend
 from explorer.views.tables import progress
-from explorer.views.teaching.frame import legend
 
 PREVIEW = "Everything here is a preview: repeatable noise, not private, nothing is booked."
 #: All lessons of a server share a few threads: many visitors wait in turn.

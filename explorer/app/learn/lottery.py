@@ -23,10 +23,10 @@ from explorer.app.learn.experiment import (
 )
 from explorer.app.work.cache import Shelf
 from explorer.teaching.lottery import PLAYED, Level, Seen, seen
+from explorer.views.figures import FIRST, SECOND, TRUTH
+from explorer.views.lesson_charts import LEAST, CostsChart, LevelsChart, WinsChart
 from explorer.views.markup import figures_strip
 from explorer.views.tables import Cell, details, number
-from explorer.views.teaching.frame import FIRST, SECOND, TRUTH
-from explorer.views.teaching.lots import LEAST, CostsChart, LevelsChart, WinsChart
 
 #: Trips with an origin and a destination, on as many cells to a side.
 PLACES, CELLS = 2, 64

@@ -24,10 +24,10 @@ from explorer.teaching.neighbours import Distributions
 from explorer.teaching.places import cell_of, cells_of
 from explorer.teaching.previews import answers, taught
 from explorer.views import palette
+from explorer.views.figures import FIRST, SECOND
+from explorer.views.lesson_charts import DistributionsChart
 from explorer.views.markup import figures_strip
 from explorer.views.tables import details, number
-from explorer.views.teaching.distributions import DistributionsChart
-from explorer.views.teaching.frame import FIRST, SECOND
 
 
 @dataclass(frozen=True, eq=False)

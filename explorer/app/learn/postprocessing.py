@@ -16,10 +16,10 @@ from explorer.releases.answers import Z95
 from explorer.teaching.experiments import Postprocessing
 from explorer.teaching.places import cells_of, people_in
 from explorer.teaching.postprocessing import TREATMENTS, Effect, Treatment, effects, treatable
+from explorer.views.figures import FIRST, SECOND, TRUTH
+from explorer.views.lesson_charts import BiasChart
 from explorer.views.markup import figures_strip
 from explorer.views.tables import Cell, number
-from explorer.views.teaching.biases import BiasChart
-from explorer.views.teaching.frame import FIRST, SECOND, TRUTH
 
 SWITCHES = ("consistent", "non_negative", "rounded")
 RUNS = {f"{number:,}": number for number in (50, 100, 200, 400)}

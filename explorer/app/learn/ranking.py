@@ -11,9 +11,9 @@ from explorer.app.learn.experiment import StartedExperiment
 from explorer.evaluate import workload
 from explorer.mechanisms import all_mechanisms, mechanism
 from explorer.teaching.judging import METRICS, Judged, Verdict, judge, measured
+from explorer.views.lesson_charts import Slope, SlopeChart
 from explorer.views.series import style_of, swatch
 from explorer.views.tables import Cell, number
-from explorer.views.teaching.slopes import Slope, SlopeChart
 
 QUESTIONS = {
     "2,000 random rectangles": "random",

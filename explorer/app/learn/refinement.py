@@ -28,11 +28,11 @@ from explorer.teaching.refinement import (
     in_sds,
     threshold,
 )
+from explorer.views.figures import FIRST, SECOND, TRUTH
+from explorer.views.lesson_charts import LEAST, LevelsChart, UnevennessChart
 from explorer.views.markup import figures_strip
+from explorer.views.small import CountsPair
 from explorer.views.tables import Cell, number
-from explorer.views.teaching.frame import FIRST, SECOND, TRUTH
-from explorer.views.teaching.lots import LEAST, LevelsChart
-from explorer.views.teaching.refined import RefinedPair, UnevennessChart
 
 Chosen = NDArray[np.bool_]
 _ASKED: Shelf[Asked] = Shelf(12)
@@ -82,7 +82,7 @@ class RefinementExperiment(ExamplesExperiment):
     def build(self) -> None:
         """Controls, maps, charts."""
         steps = self.controls.steps
-        self.pair, self.unevenness = RefinedPair(), UnevennessChart(DEEPEST)
+        self.pair, self.unevenness = CountsPair(), UnevennessChart(DEEPEST)
         self.levels = LevelsChart(DEEPEST - 1, SHALLOWEST, "level of the cells", "people")
         self.figures, self.cell, self.measured = (pane(margin=(4, 0)) for _ in range(3))
         self.rules = pane(margin=(6, 0))
@@ -135,13 +135,14 @@ class RefinementExperiment(ExamplesExperiment):
             f"{_TITLES[0]}: of {result.asked.people:,} people in {4 * cells:,} quarters",
             f"What is released: {int(divided.sum()):,} of {cells:,} cells are divided",
         )
+        true = as_map(level.quarters.ravel()).astype(np.float64)
         self.pair.show(
-            as_map(level.quarters.ravel()).astype(np.float64),
+            true,
             as_map(released).astype(np.float64),
-            np.column_stack([rows, cols]),
-            side,
+            np.column_stack([cols, rows, cols + 1, rows + 1]) / side,
             (float(col[0] + 0.5) / side, float(row[0] + 0.5) / side),
             spoken,
+            top=float(true.max()),
         )
 
     def _show_charts(self, result: Refined, spoken: str, measured: str) -> None:

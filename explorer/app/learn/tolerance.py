@@ -13,10 +13,10 @@ from explorer.mechanisms import mechanism
 from explorer.teaching.places import on_map, people_in
 from explorer.teaching.previews import taught
 from explorer.teaching.tolerance import LADDER, SmallestEpsilon, for_box
+from explorer.views.figures import FIRST, SECOND, TRUTH
+from explorer.views.lesson_charts import SharesChart
 from explorer.views.markup import figures_strip
 from explorer.views.tables import details
-from explorer.views.teaching.frame import FIRST, SECOND, TRUTH
-from explorer.views.teaching.shares import SharesChart
 
 
 class ToleranceExperiment(StartedExperiment):

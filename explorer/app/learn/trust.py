@@ -19,11 +19,10 @@ from explorer.errors import InputError
 from explorer.federated import calibration
 from explorer.federated.people import People
 from explorer.teaching.trust import CORRUPT, MANY, Cut, Shared, in_a_shard, in_shards
+from explorer.views.figures import FIRST, SECOND, TRUTH
+from explorer.views.lesson_charts import LossChart, VectorChart
 from explorer.views.markup import figures_strip
 from explorer.views.tables import details, number
-from explorer.views.teaching.frame import FIRST, SECOND, TRUTH
-from explorer.views.teaching.losses import LossChart
-from explorer.views.teaching.vectors import VectorChart
 
 #: What each chart holds, and who has it.
 VECTORS = (

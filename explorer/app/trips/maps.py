@@ -15,7 +15,7 @@ from explorer.app.state import TripsState
 from explorer.app.trips.data import TripData
 from explorer.app.trips.screen import PlacePicture, TripScreen
 from explorer.views import palette
-from explorer.views.branch import BranchLines
+from explorer.views.marks import BranchLines
 from explorer.views.markup import count_bar, difference_bar
 from explorer.views.viewport import Viewport
 

@@ -19,7 +19,7 @@ from explorer.points.truth import exact
 from explorer.releases.places import Branch, branch, place_counts
 from explorer.releases.release import Release
 from explorer.trips.matrix import TripMatrix
-from explorer.views.branch import PlaceBranch
+from explorer.views.marks import PlaceBranch
 from explorer.views.raster import mean_per_cell
 from explorer.views.scale import ColourScale, Kind, top_value, top_value_of_leaves
 from explorer.views.viewport import Viewport

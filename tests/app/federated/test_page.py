@@ -22,7 +22,7 @@ from explorer.federated.asking import Asking, Protocol, Question
 from explorer.federated.mechanism import ALGORITHMS, START, Federated
 from explorer.points.truth import exact
 from explorer.releases.quarters import KeyTree, level_of
-from explorer.views.rounds import boxes_of
+from explorer.views.marks import boxes_of
 from tests.app import press
 from tests.app.federated import people
 

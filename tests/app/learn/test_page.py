@@ -273,7 +273,7 @@ def test_what_is_divided_follows_h_epsilon_people_and_level() -> None:
         assert f"{int(divided.sum()):,} of {side} × {side} cells are divided" in words(bench)
         assert f"{in_sds(chosen.unevenness):.1f} σ" in words(bench)
         assert f"divides {int(level.by_paper().sum()):,}" in bench.measured.object
-        assert len(bench.pair.divided.data["x0"]) == divided.sum()
+        assert len(bench.pair.boxes.data["x0"]) == divided.sum()
         label = bench.unevenness.figure.html_attributes["aria-label"]
         assert label.endswith(re.sub("<.*?>", "", words(bench)))
     text = bench.cell.object

@@ -10,8 +10,7 @@ from bokeh.models import ColumnDataSource, HoverTool
 from numpy.typing import NDArray
 
 from explorer.views import palette
-from explorer.views.teaching.frame import chart, describe, legend, short_numbers
-from explorer.views.tooltips import tooltip
+from explorer.views.figures import chart, describe, legend, short_numbers, tooltip
 
 Floats = NDArray[np.float64]
 

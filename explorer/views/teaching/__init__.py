@@ -1,1 +1,0 @@
-"""Charts and maps of the lessons: figures built once, whose data sources are replaced."""

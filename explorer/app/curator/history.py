@@ -32,16 +32,15 @@ class Moment:
 
     def changed(self, other: Moment) -> tuple[str, ...]:
         """What is different: "boxes", "mechanisms", names of choices."""
-        results = []
-        same_boxes = np.array_equal(self.boxes, other.boxes, equal_nan=True)
         shapes = zip(self.shapes, other.shapes, strict=False)
-        same_boxes = same_boxes and all(same_shape(one, another) for one, another in shapes)
-        if not same_boxes or self.names != other.names:
-            results.append("boxes")
-        if _settings(self.mechanisms) != _settings(other.mechanisms):
-            results.append("mechanisms")
-        results += [n for n, v in self.choices.items() if other.choices.get(n) != v]
-        return tuple(results)
+        same = {
+            "boxes": self.names == other.names
+            and np.array_equal(self.boxes, other.boxes, equal_nan=True)
+            and all(same_shape(one, another) for one, another in shapes),
+            "mechanisms": _settings(self.mechanisms) == _settings(other.mechanisms),
+            **{name: other.choices.get(name) == value for name, value in self.choices.items()},
+        }
+        return tuple(name for name, is_same in same.items() if not is_same)
 
 
 def _settings(mechanisms: Sequence[Mechanism]) -> list[tuple[str, float, dict[str, Any]]]:
@@ -50,13 +49,7 @@ def _settings(mechanisms: Sequence[Mechanism]) -> list[tuple[str, float, dict[st
 
 
 class History:
-    """Steps of one page in its present place.
-
-    Parameters
-    ----------
-    state : its choices
-    rectangles : its boxes
-    """
+    """Steps of one page, of its choices and boxes, in its present place."""
 
     def __init__(self, state: Any, rectangles: Rectangles) -> None:
         self._state, self._rectangles = state, rectangles
@@ -122,5 +115,4 @@ class History:
         state, boxes = self._state, self._rectangles
         choices = {n: v for n, v in state.param.values().items() if n not in _NOT_KEPT}
         mechanisms = tuple(side.instance() for side in state.sides)
-        names: Sequence[str] = boxes.names
-        return Moment(boxes.boxes, boxes.shapes, tuple(names), mechanisms, choices)
+        return Moment(boxes.boxes, boxes.shapes, tuple(boxes.names), mechanisms, choices)

@@ -39,13 +39,7 @@ class Workspace:
     """Has the tab keep the last screen of this page, and what it shares with others.
 
     Nothing exact goes along and no content of a file: names, settings, and boxes on a city of the
-    catalogue.
-
-    Parameters
-    ----------
-    page : its key
-    opening : what the page began with
-    tab : of the visitor's browser
+    catalogue; ``opening`` is what the page began with.
     """
 
     def __init__(self, page: str, opening: Opening, tab: Tab) -> None:
@@ -54,13 +48,7 @@ class Workspace:
         self._shown = opening.scenario if opening.shared is not None else None
 
     def keep(self, state: Any, rectangles: Any, own_city: str) -> None:
-        """Keep the present screen.
-
-        Parameters
-        ----------
-        state, rectangles : its choices and boxes
-        own_city : a city of the catalogue, for own data where none was shown before
-        """
+        """Keep the present screen; own data as ``own_city`` of the catalogue if none was shown."""
         is_own, shares = state.city == OWN, self._page in SHARING
         if is_own and not shares:
             return
@@ -88,22 +76,12 @@ class Workspace:
         self._tab.keep(shared=elsewhere.to_link())
 
 
-_MOST_BYTES = 1_000_000
-
-
 def screen_file(
     label: str, opened: Callable[[Scenario | Story], None], refused: Callable[[str], None]
 ) -> Any:
-    """A button that opens a YAML file.
-
-    Parameters
-    ----------
-    label : what is on it
-    opened : called with what the file holds; may raise `InputError`
-    refused : shows a sentence about a file that cannot be opened
-    """
+    """A button that opens a YAML file; ``opened`` takes what it holds, or raises `InputError`."""
     file = ui.Upload(
-        _MOST_BYTES,
+        1_000_000,
         label=label,
         accept=".yaml,.yml",
         uploaded_label=label,
@@ -174,9 +152,7 @@ class Scenarios:
         self._browser = Browser(self._copied)
         self._copying = ""
         self._status = html_pane(margin=(0, 10))
-        self._holder = column()
-        self.section = ui.Section("Scenarios", self._holder)
-        self.section.param.watch(lambda _e: self._fill(), "active")
+        self.section = ui.Section("Scenarios", self._controls)
         self.view = column(self.section, margin=(0, 6, 24, 6))
         parts.remembered.section("scenarios", self.section)
         #: Speaks to the browser. In a drawer that is closed, as on a phone, it could not: what has
@@ -188,16 +164,8 @@ class Scenarios:
         if parts.opening.left:
             parts.message.inform(STAYED, 20)
 
-    # A scenario arrives.
-
     def open(self, scenario: Scenario) -> None:
-        """Show a scenario, on the page that it is of.
-
-        Raises
-        ------
-        InputError
-            For a city that is not here, or a page that this server or notebook does not have.
-        """
+        """Show a scenario, on its page; InputError for a city or page that is not here."""
         known_city(scenario)
         if scenario.page != self._page:
             self._leave(scenario)
@@ -253,8 +221,6 @@ class Scenarios:
             raise InputError(not_here(scenario))
         self._browser.go(way_to(scenario, self._parts.links))
 
-    # The address.
-
     def serve(self) -> None:
         """The page has an address of its own, which follows it; a link of other data leads on."""
         self._served = True
@@ -276,10 +242,12 @@ class Scenarios:
         """Something may have changed: the address follows when that was all for a while."""
         self._changed_at = time.monotonic()
         doc = pn.state.curdoc
-        if self._served and not self._armed and doc is not None and doc.session_context:
+        if not self._served or doc is None or not doc.session_context:
+            return
+        if not self._armed:
             self._armed = True
             doc.add_timeout_callback(partial(self._quiet, doc), QUIET)
-        if self._served and not self._keeping and doc is not None and doc.session_context:
+        if not self._keeping:
             # Sooner than the address: anyone who leaves takes the last box along.
             self._keeping = True
             doc.add_timeout_callback(partial(self._keep, doc), KEEP)
@@ -320,23 +288,13 @@ class Scenarios:
             return ""
 
     def present(self) -> Scenario:
-        """The scenario of the screen.
-
-        Raises
-        ------
-        InputError
-            For a city that exists in this session only, or is still being read.
-        """
+        """The scenario of the screen; InputError for a city of this session, or one being read."""
         if self._parts.reading:
             raise InputError("The city is still being read: wait a moment.")
         return present(self._page, self._state, self._rectangles, self._released())
 
-    # The section.
-
-    def _fill(self) -> None:
-        """Make the controls when the section is first opened; most visitors never need them."""
-        if len(self._holder) or not self.section.active:
-            return
+    def _controls(self) -> list[Any]:
+        """The controls, made when the section is first opened; most visitors never need them."""
         preset_keys = {safe_text(preset.title or key): key for key, preset in presets().items()}
         self.preset = ui.Select(
             label="Preset", options={_NONE: "", **preset_keys}, value="", **ui.WIDE
@@ -348,23 +306,21 @@ class Scenarios:
             for label, what in (("Copy link", "link"), ("Copy as Python", "script"))
         )
         link.visible, self._link_button = self._served, link
+        names = {"Download notebook": "scenario.ipynb", "Save scenario": "scenario.yaml"}
         files = [
             ui.FileDownload(
                 label=label,
-                filename=filename,
-                callback=partial(self._written, filename),
+                filename=name,
+                callback=partial(self._written, name),
                 refused=self._tell,
                 **look,
             )
-            for label, filename in (
-                ("Download notebook", "scenario.ipynb"),
-                ("Save scenario", "scenario.yaml"),
-            )
+            for label, name in names.items()
         ]
         self.file = screen_file("Open scenario", self._opened, self._message.refuse)
         if self._bar is not None:
             self.told = StoryControls(self._bar, self.present, self._message.refuse)
-        self._holder.objects = [
+        return [
             *([] if self.told is None else [self.told.view]),
             help_pane(words("scenario")["Scenarios"]),
             self.preset,

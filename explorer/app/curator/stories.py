@@ -45,10 +45,7 @@ class StoryShelf:
     def put(self, story: Story, instead: str = "") -> str:
         """Keep a story; returns its key. One that comes along has its name.
 
-        Parameters
-        ----------
-        story : Story
-        instead : the key of what it was before its last step, whose place it takes
+        ``instead`` is the key of what it was before its last step, whose place it takes.
         """
         for name, other in stories().items():
             if other == story:
@@ -66,18 +63,11 @@ class StoryShelf:
             return key
 
     def find(self, key: str) -> Story:
-        """The story with this key.
-
-        Raises
-        ------
-        InputError
-            When it is not here, or not any more.
-        """
+        """The story with this key; InputError when it is not here, or not any more."""
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
-                return self._kept[key]
-        result = stories().get(key)
+            result = self._kept.get(key) or stories().get(key)
         if result is None:
             raise InputError("This story is not on the server any more: open its file again.")
         return result
@@ -196,17 +186,11 @@ class StoryBar:
         self._browser.go(way_to(screen, self._links, **query))
 
     def _build(self) -> None:
-        look: dict[str, Any] = {"size": "small", "margin": (0, 8, 4, 0)}
-
-        def button(label: str, pressed: Callable[[], None], **more: Any) -> Any:
-            clicked = {"on_click": lambda _event: pressed()}
-            return ui.Button(label=label, **{"variant": "outlined", **look, **clicked, **more})
-
-        self.back = button("Back", lambda: self.go(self.number - 1))
-        self.next = button("Next", lambda: self.go(self.number + 1), variant="contained")
+        self.back = _button("Back", lambda: self.go(self.number - 1))
+        self.next = _button("Next", lambda: self.go(self.number + 1), variant="contained")
         self.notes = ui.Switch(label="Notes", size="small", margin=(4, 12, 4, 4))
         self.notes.param.watch(lambda _event: self._note(), "value")
-        self.end = button("End the story", self.close, variant="text")
+        self.end = _button("End the story", self.close, variant="text")
         self.text, self.noted = (html_pane(css=[_STYLE]) for _ in range(2))
         self.text.styles = {"flex": "1 1 420px", "min-width": "0"}
         self._browser = Browser(lambda _text: None)
@@ -254,14 +238,9 @@ _NONE = "Choose one"
 
 
 class StoryControls:
-    """What the section "Scenarios" has about stories.
+    """What the section "Scenarios" has about stories; ``what`` is what the page calls its screen.
 
-    Parameters
-    ----------
-    bar : shows a story
-    present : returns the screen, or raises `InputError`
-    refused : shows a sentence
-    what : what the page calls its screen
+    ``present`` returns the screen, or raises `InputError`.
     """
 
     def __init__(
@@ -274,7 +253,7 @@ class StoryControls:
         self._bar, self._present, self._refused, self._what = bar, present, refused, what
         self.made: Story | None = None
         story_keys = {safe_text(story.title or key): key for key, story in stories().items()}
-        self.tour = self._button("Take the tour", lambda: self._open(TOUR), variant="contained")
+        self.tour = _button("Take the tour", lambda: self._chosen(TOUR), variant="contained")
         self.choice = ui.Select(
             label="Story", options={_NONE: "", **story_keys}, value="", **ui.WIDE
         )
@@ -282,7 +261,7 @@ class StoryControls:
         self.text = _line(f"What this {what} shows", TEXT)
         self.ask = _line("What to ask", ASK)
         self.notes = _line("Notes for the presenter", NOTES)
-        self.add = self._button(f"Add this {what} to the story", self._add)
+        self.add = _button(f"Add this {what} to the story", self._add)
         self.save = ui.FileDownload(
             label="Save story",
             filename="story.yaml",
@@ -292,7 +271,7 @@ class StoryControls:
             margin=(0, 8, 4, 0),
             visible=False,
         )
-        self.play = self._button("Show the story", self._show)
+        self.play = _button("Show the story", self._show)
         self.play.visible = False
         self.status = html_pane(margin=(0, 10))
         self._browser = Browser(lambda _text: None)
@@ -315,13 +294,10 @@ class StoryControls:
         self._keep(story)
         self._bar.open(story)
 
-    def _open(self, key: str) -> None:
-        self._bar.open(stories()[key])
-
     def _chosen(self, key: str) -> None:
         if key:
             self.choice.value = ""
-            self._open(key)
+            self._bar.open(stories()[key])
 
     def _add(self) -> None:
         try:
@@ -372,10 +348,10 @@ class StoryControls:
     def _tell(self, sentence: str) -> None:
         put(self.status, f'<p class="help" role="status">{html.escape(sentence)}</p>')
 
-    @staticmethod
-    def _button(label: str, pressed: Callable[[], None], **look: Any) -> Any:
-        look = {"variant": "outlined", "size": "small", "margin": (0, 8, 4, 0), **look}
-        return ui.Button(label=label, on_click=lambda _event: pressed(), **look)
+
+def _button(label: str, pressed: Callable[[], None], **look: Any) -> Any:
+    look = {"variant": "outlined", "size": "small", "margin": (0, 8, 4, 0), **look}
+    return ui.Button(label=label, on_click=lambda _event: pressed(), **look)
 
 
 def _line(label: str, longest: int) -> Any:

@@ -347,14 +347,14 @@ def warm_up(city: str | None, served: Sequence[Page] = (), **choices: Any) -> fl
     from explorer.grid.apart.reading import prepare
     from explorer.grid.areas import foreign as areas
     from explorer.points import foreign as points
-    from explorer.queries import foreign as boxes
-    from explorer.trips import foreign as trips
+    from explorer.queries.range_files import ranges_as_plain
+    from explorer.trips.trips import trips_as_plain
     from explorer.views.heat import load_datashader
     from explorer.views.packing import pack
 
     if len(served) != 1:
         # A class alone takes no files.
-        prepare(points.as_plain, trips.as_plain, areas.as_plain, boxes.ranges_as_plain)
+        prepare(points.as_plain, trips_as_plain, areas.as_plain, ranges_as_plain)
     city = city or next(iter(cities()))
     for page in served or registry.PAGES:
         page.prepare(city=city, **choices)

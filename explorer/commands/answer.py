@@ -64,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Read, answer, print or write."""
-    from explorer.releases.country_file import is_country
+    from explorer.releases.country import is_country
     from explorer.releases.release import Release
 
     form, path = _asked_form(arguments)

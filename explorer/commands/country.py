@@ -109,7 +109,7 @@ def run(arguments: argparse.Namespace) -> None:
     release: Any = drawing.draw_and_save(arguments, country, load, path)
     _say(release)
     if path is not None and path.suffix == ".gpkg":
-        from explorer.releases.country_file import layers
+        from explorer.releases.country import layers
 
         print(f"Layers: {', '.join(layers(areas))}.")
 

@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _about(path: str) -> dict[str, Any]:
     from explorer.points.counts_file import is_counts
-    from explorer.releases.country_file import is_country
+    from explorer.releases.country import is_country
     from explorer.releases.release import Release
 
     if is_counts(path):
@@ -83,7 +83,7 @@ def _about(path: str) -> dict[str, Any]:
 
 def _of_release(release: Any) -> dict[str, Any]:
     """What releases of all kinds say of themselves."""
-    from explorer.releases.facts import of_any
+    from explorer.releases.file import of_any
     from explorer.scenario.parts import known_mechanisms
 
     facts = of_any(release)

@@ -82,7 +82,7 @@ def of_boxes(boxes: Floats, names: list[str], grid: Grid) -> Asked:
 
 def of_shapes(where: Any, names: list[str], shapes: Callable[[], GeoSeries]) -> Asked:
     """Polygons, or areas with the polygons that they are."""
-    from explorer.queries.polygons import write_polygons
+    from explorer.queries.range_files import write_polygons
 
     return Asked(
         where,
@@ -98,8 +98,8 @@ def of_trips(boxes: Floats, names: list[str], domain: TripDomain) -> Asked:
     """Boxes (n, k, 4) of the places of trips, NaN for anywhere."""
     import numpy as np
 
+    from explorer.queries.files import write_trip_boxes
     from explorer.queries.geojson import EDGES
-    from explorer.queries.trip_files import write_trip_boxes
 
     digits = 0 if domain.unit == "m" else 2
     places = [f"{place} ({domain.unit})" for place in domain.names]
@@ -291,7 +291,7 @@ def _refuse_shapes(sentence: str) -> None:
 def _polygons(arguments: argparse.Namespace, grid: Grid) -> tuple[GeoSeries, list[str]]:
     """The polygons that are asked and their names, of the column and CRS that were given."""
     from explorer.grid.degrees import refuse_degrees
-    from explorer.queries.polygons import read_polygons
+    from explorer.queries.range_files import read_polygons
 
     text = arguments.crs_polygons
     crs = grid.crs if text == "map" else flags.crs(text)
@@ -375,8 +375,8 @@ def asked_of_trips(arguments: argparse.Namespace, domain: TripDomain) -> Asked:
     """All boxes of places that are asked, (n, k, 4) with NaN for anywhere."""
     import numpy as np
 
+    from explorer.queries.files import read_trip_boxes
     from explorer.queries.shapes import boxes_of_degrees
-    from explorer.queries.trip_files import read_trip_boxes
 
     k = len(domain.grids)
     if arguments.rectangle:
@@ -417,7 +417,7 @@ def asked_of_trips(arguments: argparse.Namespace, domain: TripDomain) -> Asked:
 
 def _by_place(arguments: argparse.Namespace, domain: TripDomain) -> tuple[Floats, list[str]]:
     from explorer.grid.frames import by_place, place_of
-    from explorer.queries.trip_files import read_place
+    from explorer.queries.files import read_place
 
     boxes_of, called = {}, list[str]()
     for name, file in arguments.place:

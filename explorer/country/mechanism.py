@@ -26,7 +26,7 @@ from explorer.privacy.regions import Regions
 from explorer.releases import inference
 from explorer.releases.area_map import AreaMap
 from explorer.releases.country import CountryRelease
-from explorer.releases.facts import by_stage
+from explorer.releases.file import by_stage
 from explorer.releases.inference import Estimate
 from explorer.releases.transcript import Measurement, Transcript
 from explorer.releases.tree import Tree

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from explorer.country import budgets
 from explorer.country.mechanism import NO_MAPS, Country
 from explorer.grid.areas.windows import Windows
-from explorer.releases.area_parts import asked_of, fractions
+from explorer.releases.area_map import asked_of, fractions
 from explorer.releases.forms import Family
 from explorer.releases.units import laplace_variance, share, to_units
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
-from explorer.releases.facts import by_stage
+from explorer.releases.file import by_stage
 from explorer.releases.release import Release
 from explorer.releases.tree import Tree
 from explorer.releases.units import UNITS_PER_EPSILON

@@ -36,10 +36,9 @@ from explorer.privacy.noise import (
 from explorer.privacy.regions import Boxes
 from explorer.releases import inference
 from explorer.releases.inference import Estimate
-from explorer.releases.release import Release
+from explorer.releases.release import Release, in_records
 from explorer.releases.transcript import Transcript
 from explorer.releases.units import UNITS_PER_EPSILON, to_units
-from explorer.releases.weighted import in_records
 
 #: Where no epsilon is given.
 _DECLARED: Any = object()

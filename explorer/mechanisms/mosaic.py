@@ -38,7 +38,7 @@ class Mosaic(Mechanism):
     their cells. What draws cost that others follow depends on ``focus`` and on how full a part is.
     In d dimensions a node has 2^d parts and the figures follow from that.
 
-    Inference: a leaf is seen in its neighbourhood (`releases.surroundings`), then how likely each
+    Inference: a leaf is seen in its neighbourhood (`releases.empty_or_not`), then how likely each
     part is to be empty is weighed along the tree (`releases.empty_or_not`).
 
     Privacy: every draw is a count of disjoint regions; where to go on and what to pay are functions

@@ -11,21 +11,37 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from explorer.errors import InputError
 from explorer.grid import containers, gdal
+from explorer.grid.apart import read_apart
+from explorer.grid.apart.shapes import plain_shapes, shapes_of
 from explorer.grid.geojson import as_collection
 from explorer.grid.grid import Grid
 from explorer.grid.pieces import Shapes
+from explorer.grid.places import TripDomain
 from explorer.grid.polygon_files import check_columns, read_frame
-from explorer.queries.files import MAX_RECTANGLES, CSVRows, boxes_of, content_of, read_csv
-from explorer.queries.geojson import EDGES, is_geojson, read_shapes
-from explorer.queries.name_columns import MOST_COLUMNS, USUAL, offered, usual, values_of
+from explorer.grid.stated_crs import crs_of_polygons
+from explorer.queries.files import (
+    MAX_RECTANGLES,
+    MOST_COLUMNS,
+    USUAL,
+    CSVRows,
+    as_csv,
+    boxes_of,
+    clean_name,
+    content_of,
+    offered,
+    read_csv,
+    read_trip_boxes,
+    usual,
+    values_of,
+)
+from explorer.queries.geojson import EDGES, finite, is_geojson, read_shapes
 from explorer.queries.shapes import shape_of_text
 
 Floats = NDArray[np.float64]
-
 #: What a file may end with.
 SUFFIXES = (".csv", ".geojson", ".json", ".gpkg", ".zip", ".parquet", ".fgb", ".kml", ".kmz")
 #: Bytes of a file of polygons.
@@ -236,3 +252,130 @@ def _around(boxes: Floats, shapes: Sequence[Any]) -> Floats:
         if shape is not None:
             result[row] = shape.bounds
     return result
+
+
+# Polygons as questions: from their files, and answered.
+
+
+def read_polygons(
+    path: str | Path, name_column: str = "", crs: Any = None
+) -> tuple[Any, list[str]]:
+    """A GeoSeries of the polygons of a file, and their names.
+
+    Parameters
+    ----------
+    path : any format of polygons, as of `Areas.read`
+        With a CRS.
+    name_column : str
+        The column with the names; without one "name", if there is such a column.
+    crs : int, str or CRS, optional
+        Of the polygons, where the file has none or one that their corners contradict.
+
+    Returns
+    -------
+    shapes : (n,) GeoSeries, to be given to `Release.answer`
+    names : n texts, "Q1", "Q2" .. where the file has none
+
+    Raises
+    ------
+    InputError
+        For a file that is none, holds no row or too many, or has no such column or no CRS.
+    """
+    required = [name_column] if name_column else []
+    frame = read_frame(path, required, "polygons", optional=("name",))
+    if not len(frame) or len(frame) > MAX_RECTANGLES:
+        raise InputError(
+            f"{Path(path).name} holds {len(frame):,} polygons; give 1 to {MAX_RECTANGLES:,}."
+        )
+    stated = crs_of_polygons(
+        frame.crs, crs, frame.geometry.to_numpy(), f"polygons in {Path(path).name}"
+    )
+    frame = frame.set_crs(stated, allow_override=True)
+    column = name_column or "name"
+    values = values_of(frame, column) if column in frame.columns else [None] * len(frame)
+    return frame.geometry, [clean_name(name, number) for number, name in enumerate(values)]
+
+
+def write_polygons(
+    shapes: Any, names: Sequence[str], format: str, columns: Mapping[str, ArrayLike]
+) -> str:
+    """Answers to polygons as the text of a file.
+
+    Parameters
+    ----------
+    shapes : (n,) GeoSeries with a CRS
+    names : n texts
+    format : "geojson", with the polygons in WGS 84, or "csv", without them
+    columns : further columns by name, (n,) each
+    """
+    extra = {label: np.asarray(values).tolist() for label, values in columns.items()}
+    rows = list(zip(*extra.values(), strict=True))
+    if format == "csv":
+        return as_csv([*extra], names, rows)
+    degrees = shapes.to_crs(4326).__geo_interface__["features"]
+    features = [
+        {
+            "type": "Feature",
+            "properties": {"name": name, **dict(zip(extra, map(finite, row), strict=True))},
+            "geometry": shape["geometry"],
+        }
+        for shape, name, row in zip(degrees, names, rows, strict=True)
+    ]
+    return json.dumps({"type": "FeatureCollection", "features": features}) + "\n"
+
+
+def foreign_ranges(content: bytes, grid: Grid, name: str, **how: Any) -> RangeFile:
+    """Boxes and polygons of a file, see `read_ranges`.
+
+    Parameters
+    ----------
+    content, grid, name : as of `read_ranges`
+    **how : as of `read_apart`
+
+    Raises
+    ------
+    InputError
+        As of both.
+    """
+    plain = read_apart(ranges_as_plain, content, grid, name, **how)
+    texts = {str(key): [str(row) for row in rows] for key, rows in plain["texts"].items()}
+    names = [str(entry) for entry in plain["names"]]
+    return RangeFile(
+        np.asarray(plain["boxes"], np.float64).reshape(-1, 4),
+        list(shapes_of(plain["shapes"])),
+        names,
+        str(plain["column"]),
+        texts,
+    )
+
+
+def prepare() -> None:
+    """Load what readers of polygons need, without a thread: they are forked from here."""
+    import geopandas  # noqa: F401
+    import pyogrio  # noqa: F401
+
+
+def ranges_as_plain(content: bytes, grid: Grid | None = None, name: str = "") -> dict[str, Any]:
+    """What a reader finds, as plain values."""
+    file = read_ranges(content, grid or Grid((0, 0, 1, 1), (1, 1)), name)
+    return {
+        "boxes": file.boxes,
+        "shapes": plain_shapes(file.shapes),
+        "names": list(file.names),
+        "column": file.column,
+        "texts": {key: list(rows) for key, rows in file.texts.items()},
+    }
+
+
+def foreign_trip_boxes(
+    content: bytes, domain: TripDomain, name: str, **how: Any
+) -> tuple[NDArray[np.float64], list[str]]:
+    """Boxes about several maps, see `read_trip_boxes`; the rest is as for `foreign_ranges`."""
+    plain = read_apart(trip_boxes_as_plain, content, domain, name, **how)
+    return np.asarray(plain["boxes"], np.float64), [str(entry) for entry in plain["names"]]
+
+
+def trip_boxes_as_plain(content: bytes, domain: TripDomain, name: str) -> dict[str, Any]:
+    """What a reader finds, as plain values."""
+    boxes, names = read_trip_boxes(content, domain, name)
+    return {"boxes": boxes, "names": names}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from functools import reduce
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -24,48 +24,13 @@ from explorer.grid.sums import rectangle_sums
 from explorer.releases import haar
 from explorer.releases.forms import climb
 from explorer.releases.nodes import Ints
-from explorer.releases.place_maps import Chances, PlaceMaps
+from explorer.releases.place_maps import PlaceMaps
 from explorer.releases.tree import Tree
 
 Floats = NDArray[np.float64]
 
 
-class Asked(Protocol):
-    """What of a release is needed to answer, see `Release`."""
-
-    @property
-    def tree(self) -> Tree:
-        """All nodes."""
-
-    @property
-    def domain(self) -> Domain:
-        """What it is a map of."""
-
-    @property
-    def inside(self) -> str:
-        """How counts are spread inside leaves."""
-
-    @property
-    def haar_variance(self) -> float | None:
-        """Variance of every coefficient, for Privlet."""
-
-    @property
-    def chances(self) -> Chances | None:
-        """Of the maps inside; None without them."""
-
-    @property
-    def owners(self) -> NDArray[np.int32]:
-        """Which leaf every cell belongs to."""
-
-    @property
-    def sums(self) -> Floats:
-        """Summed-area table of the density."""
-
-    def density(self) -> Floats:
-        """Count per cell."""
-
-
-def asked(release: Asked, question: Any) -> tuple[Floats, Floats, Ints]:
+def asked(release: Any, question: Any) -> tuple[Floats, Floats, Ints]:
     """Counts in m boxes or polygons, the variance of their noise, and the leaves each touches.
 
     Raises
@@ -88,7 +53,7 @@ def asked(release: Asked, question: Any) -> tuple[Floats, Floats, Ints]:
     return value, variance, touched
 
 
-def _of_shapes(release: Asked, shapes: Shapes) -> tuple[Floats, Floats, Ints]:
+def _of_shapes(release: Any, shapes: Shapes) -> tuple[Floats, Floats, Ints]:
     grid = one_grid(release.domain)
     tree = release.tree
     leaves = tree.leaves
@@ -114,7 +79,7 @@ def _of_shapes(release: Asked, shapes: Shapes) -> tuple[Floats, Floats, Ints]:
     return values, variances, touched
 
 
-def leaf_weights(release: Asked, shapes: Shapes) -> Iterator[tuple[Ints, Floats]]:
+def leaf_weights(release: Any, shapes: Shapes) -> Iterator[tuple[Ints, Floats]]:
     """Of each polygon the leaves that it touches, and which part of every one is in it.
 
     Yields

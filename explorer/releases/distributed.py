@@ -7,8 +7,6 @@ from sums that were noisy before they wrapped round, so that it costs nothing.
 
 from __future__ import annotations
 
-import base64
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -233,18 +231,14 @@ class DistributedRelease(Release):
 
     def in_file(self) -> dict[str, Any]:
         """As of any release, with the rounds and their trees."""
-        return super().in_file() | {"distributed": self._packed()}
-
-    def _packed(self) -> dict[str, Any]:
-        packed = io.BytesIO()
-        np.savez_compressed(packed, **to_arrays(self.heard))  # type: ignore[arg-type]
         depths = [row.tree.depth for row in self.heard if isinstance(row, Heard)]
-        return {
+        stored = {
             "paying": self.paying,
             "joined": self.joined,
             "depth": depths[0] if depths else 0,
-            "rounds": base64.b64encode(packed.getvalue()).decode(),
+            "rounds": release_file.packed(to_arrays(self.heard)),
         }
+        return super().in_file() | {"distributed": stored}
 
     @classmethod
     def of_file(cls, release: Release, stored: Mapping[str, Any]) -> DistributedRelease:
@@ -256,8 +250,7 @@ class DistributedRelease(Release):
             raise ValueError("rounds are about a grid")
         cells = int(np.prod(release.domain.shape, dtype=np.int64))
         limit = 10**6 + _BYTES * _MOST_ROUNDS * min(4 * cells, 4 * len(release.tree) + 4**3)
-        with np.load(release_file.unpacked(stored["rounds"], limit), allow_pickle=False) as arrays:
-            rows = from_arrays(dict(arrays), depth)
+        rows = from_arrays(release_file.unpacked(stored["rounds"], limit), depth)
         if not 1 <= len(rows) <= _MOST_ROUNDS or not release.facts["taking part"] >= 1:
             raise ValueError("there are no rounds, or there is nobody")
         trees = [row.tree for row in rows if isinstance(row, Heard)]

@@ -11,8 +11,6 @@ from numba import njit
 from numpy.typing import NDArray
 
 from explorer.releases import empty_or_not as weighing
-from explorer.releases import non_negative as projecting
-from explorer.releases import surroundings
 from explorer.releases.nodes import Ints, count_leaves, inner_end
 from explorer.releases.place_maps import PlaceMaps
 from explorer.releases.transcript import Floats, Transcript
@@ -129,7 +127,7 @@ def empty_or_not(
     near: NDArray[np.bool_] | None = None,
     axes: Sequence[int] = (0, 1),
 ) -> Estimate:
-    """Counts by how likely each part is to hold no one, see `weighing` and `surroundings`.
+    """Counts by how likely each part is to hold no one, see `releases.empty_or_not`.
 
     All counts come out at 0 or more and add up at every node. They are not linear in the draws, so
     the noise of answers has no closed form: `precision` is that of the least squares underneath.
@@ -159,7 +157,7 @@ def empty_or_not(
         lower, upper = transcript.lower, transcript.upper
         if len(axes) < lower.shape[1]:
             lower, upper = (corners.take(list(axes), axis=1) for corners in (lower, upper))
-        believed, variance = surroundings.shrunk(
+        believed, variance = weighing.shrunk(
             lower, upper, leaves, believed, variance, tuple(upper[0].tolist())
         )
     value = weighing.infer(
@@ -261,7 +259,7 @@ def _solve(
     value = noisy
     if way_down == "projected":
         value = np.empty(len(transcript), np.float64)
-        projecting.downwards(transcript.parent, noisy, variance, value)
+        _project_downwards(transcript.parent, noisy, variance, value)
     elif way_down:
         value = np.empty(len(transcript), np.float64)
         expected = np.ones(0) if masses is None else masses
@@ -540,3 +538,56 @@ def _move(draws, thresholds, weights, q, moved):  # type: ignore[no-untyped-def]
             pull += (weights[j + 1] - weights[j]) * near
         at = np.searchsorted(thresholds, y, side="right")
         moved[i] = y - scale * pull / weights[at]
+
+
+# Counts without negative ones: the nearest that still add up.
+
+
+@njit(cache=True, nogil=True)
+def project(z, variance, total, x):  # type: ignore[no-untyped-def]
+    """Write into `x` (k,) what minimises sum (x - z)^2 / variance with x >= 0 and sum x = total.
+
+    x = max(z - a variance, 0) with one a for all, found by leaving out what comes out below 0
+    until nothing does. A total of 0 or less makes all of them 0.
+    """
+    for i in range(len(z)):
+        x[i] = 0.0
+    if total <= 0.0:
+        return
+    active = np.ones(len(z), dtype=np.bool_)
+    while True:
+        above, room = -total, 0.0
+        for i in range(len(z)):
+            if active[i]:
+                above += z[i]
+                room += variance[i]
+        least = 0.0
+        for i in range(len(z)):
+            if active[i]:
+                x[i] = z[i] - above / room * variance[i]
+                least = min(least, x[i])
+        if least >= 0.0:
+            return
+        for i in range(len(z)):
+            if active[i] and x[i] < 0.0:
+                active[i], x[i] = False, 0.0
+
+
+@njit(cache=True, nogil=True)
+def _project_downwards(parent, z, variance, value):  # type: ignore[no-untyped-def]
+    """Give every node's children counts of 0 or more that add up to its own, into `value` (n,).
+
+    Parameters
+    ----------
+    parent : (n,) parents before children, children of one node side by side
+    z, variance : (n,) best estimates from every node's own subtree, and their variances
+    """
+    value[0] = max(z[0], 0.0)
+    begin = 1
+    while begin < len(parent):
+        end = begin
+        while end < len(parent) and parent[end] == parent[begin]:
+            end += 1
+        total = value[parent[begin]]
+        project(z[begin:end], variance[begin:end], total, value[begin:end])
+        begin = end

@@ -9,7 +9,6 @@ from numba import njit
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
-
 MANY = 1000
 """From this number of values on it pays to hold one, broadcast, where all are the same."""
 
@@ -64,3 +63,17 @@ def count_leaves(parent, below):  # type: ignore[no-untyped-def]
         total += leaves
         if owner >= 0:
             below[owner] = total
+
+
+# Boxes of cells painted on a map, each with a number of its own.
+
+
+@njit(cache=True, nogil=True)
+def paint(lower, upper, values, image):  # type: ignore[no-untyped-def]
+    """Write `values` (n,) into the cells of n boxes, (n, 2) half open, of `image` (rows, cols).
+
+    What of a box is behind the last row or column is left out.
+    """
+    for k in range(len(values)):
+        for i in range(lower[k, 0], min(upper[k, 0], len(image))):
+            image[i, lower[k, 1] : upper[k, 1]] = values[k]

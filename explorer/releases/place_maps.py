@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 
 from explorer.grid.sums import box_sums, rectangle_sums, summed
 from explorer.releases.interpolation import interpolate
-from explorer.releases.nodes import Ints
-from explorer.releases.painting import paint
+from explorer.releases.nodes import Ints, paint
 
 Floats = NDArray[np.float64]
 

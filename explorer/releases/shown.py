@@ -5,7 +5,7 @@ Everything is made of released numbers, so it may be published wherever the rele
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,47 +14,12 @@ from explorer.grid.cards import card
 from explorer.releases.painter import painter
 from explorer.releases.units import to_epsilon
 
-if TYPE_CHECKING:
-    import geopandas
-
 
 class Shown:
     """Pictures and tables of a release; see `Release`."""
 
-    if TYPE_CHECKING:
-        domain: Any
-        mechanism: str
-        units: int
-        preview: bool
-        unit: str
-
-        @property
-        def grid(self) -> Any:
-            """Of a map."""
-
-        @property
-        def n_leaves(self) -> int:
-            """How many there are."""
-
-        @property
-        def total(self) -> float:
-            """Of all counts."""
-
-        @property
-        def sd(self) -> Any:
-            """Of the leaves' noise."""
-
-        def density(self) -> Any:
-            """Per cell."""
-
-        def summary(self) -> str:
-            """One sentence."""
-
-        def to_geodataframe(self, *, crs: Any = None) -> geopandas.GeoDataFrame:
-            """The leaves."""
-
     def plot(
-        self,
+        self: Any,
         ax: Any = None,
         *,
         column: str = "density",
@@ -93,7 +58,7 @@ class Shown:
         """
         return painter().plot(self, ax, column, scale, partition)
 
-    def explore(self, *, tiles: Any = None, **options: Any) -> Any:
+    def explore(self: Any, *, tiles: Any = None, **options: Any) -> Any:
         """The leaves on a web map that can be moved and enlarged (extra ``plot``).
 
         The map's own scripts come from the net, and so do tiles, if they are asked.
@@ -124,7 +89,7 @@ class Shown:
         """
         return painter().explore(self, tiles, **options)
 
-    def to_xarray(self) -> Any:
+    def to_xarray(self: Any) -> Any:
         """The private density as an array with coordinates.
 
         Returns
@@ -168,13 +133,13 @@ class Shown:
         )
 
     @property
-    def __geo_interface__(self) -> dict[str, Any]:
+    def __geo_interface__(self: Any) -> dict[str, Any]:
         """The leaves as a GeoJSON-like FeatureCollection, in degrees where the grid has a CRS."""
         frame = self.to_geodataframe(crs=None if self.grid.crs is None else 4326)
         result: dict[str, Any] = frame.__geo_interface__
         return result
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self: Any) -> str:
         epsilon = f"{to_epsilon(self.units):.12g} per {self.unit}"
         rows = {
             "mechanism": self.mechanism,

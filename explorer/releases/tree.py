@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from explorer.errors import InputError
 from explorer.releases.forms import gather, smooth
 from explorer.releases.inference import Estimate, add_down
-from explorer.releases.nodes import Ints, count_leaves, depths, inner_end, span
-from explorer.releases.painting import paint
+from explorer.releases.nodes import Ints, count_leaves, depths, inner_end, paint, span
 from explorer.releases.place_maps import Chances, parts_by_maps
 from explorer.releases.transcript import Booked, Transcript
 

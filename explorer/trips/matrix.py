@@ -25,10 +25,7 @@ from explorer.points import split_costs as homogeneity
 from explorer.points.matrix import FrequencyMatrix, whole_bound
 from explorer.points.populations import of_people
 from explorer.releases.units import UNITS_OF_PRIVACY
-from explorer.trips import profile
-from explorer.trips.index import Index, Ints
-from explorer.trips.routing import count_nested
-from explorer.trips.shortcuts import FEWEST_PARTS, count_parts, only_place
+from explorer.trips.index import Index, Ints, count_nested, slab_costs
 
 Floats = NDArray[np.float64]
 
@@ -220,17 +217,13 @@ class TripMatrix:
         """
         for place in range(len(self._grids)):
             self._table(place)
-        # As many boxes as a look for the parts of a grid takes, read-only as a curator's are.
-        lower = np.zeros((FEWEST_PARTS, len(self.shape)), dtype=np.int64)
-        lower[:, -1] = np.arange(FEWEST_PARTS)
+        lower = np.zeros((1, len(self.shape)), dtype=np.int64)
         upper = lower + 1
-        lower.flags.writeable = upper.flags.writeable = False
-        count_parts(self.cells[:1], self.multiplicities[:1], lower, upper)
-        self._one_by_one(lower[:1], upper[:1])
-        self.index.count(lower[:1], upper[:1]), self.index.spread(lower[:1], upper[:1])
-        count_nested(self.index.cells[:1], self.index.number[:1], lower[:1], upper[:1])
+        self._one_by_one(lower, upper)
+        self.index.count(lower, upper), self.index.spread(lower, upper)
+        count_nested(self.cells[:1], self.multiplicities[:1], lower, upper)
         first = np.zeros(1, dtype=np.int64)
-        self.slab_costs(lower[:1], upper[:1], 0, first, first[np.newaxis], upper[:1, :1])
+        self.slab_costs(lower, upper, 0, first, first[np.newaxis], upper[:, :1])
         return self
 
     def made_up(self) -> TripMatrix:
@@ -242,26 +235,28 @@ class TripMatrix:
     def count(self, lower: Ints, upper: Ints) -> Ints:
         """Exact counts of n boxes, any boxes: `lower`, `upper` are (n, d), half open.
 
-        All parts of a grid, and boxes in the order of their cuts, are counted in one pass over the
-        occupied cells; boxes that are whole but on one place by a table of that place; boxes of
-        repeated halves by binary search; others by a walk through the index. The counts are the
-        same whichever way is taken.
+        Boxes in the order of their cuts, such as all parts of a grid, are counted in one pass over
+        the occupied cells; boxes that are whole but on one place by a table of that place; boxes
+        of repeated halves by binary search; others by a walk through the index. The counts are
+        the same whichever way is taken.
         """
         lower = np.ascontiguousarray(lower, dtype=np.int64)
         upper = np.ascontiguousarray(upper, dtype=np.int64)
-        parts = count_parts(self.cells, self.multiplicities, lower, upper)
-        if parts is None:
-            parts = count_nested(self.index.cells, self.index.number, lower, upper)
-        if parts is not None:
-            return parts
-        return self._one_by_one(lower, upper)
+        counts = count_nested(self.cells, self.multiplicities, lower, upper)
+        return self._one_by_one(lower, upper) if counts is None else counts
 
     def _one_by_one(self, lower: Ints, upper: Ints) -> Ints:
         """`count` for boxes that are in no order: by the table of a place, or the index."""
         if not self._grids:
             return self.index.count(lower, upper)
         counts = np.empty(len(lower), dtype=np.int64)
-        only = only_place(lower, upper, self.shape)
+        # The place on which a box is not whole, the first for one that is whole; -1 for several.
+        cut = (
+            ((lower > 0) | (upper < self.shape))
+            .reshape(len(lower), len(self._grids), 2)
+            .any(axis=2)
+        )
+        only = np.where(cut.sum(axis=1) > 1, -1, cut.argmax(axis=1))
         for place, grid in enumerate(self._grids):
             there = np.flatnonzero(only == place)
             if len(there) < _FEW_BOXES and place not in self._tables:
@@ -398,7 +393,7 @@ class TripMatrix:
         self, lower: Ints, upper: Ints, axis: int, owner: Ints, start: Ints, stop: Ints
     ) -> Ints:
         """How far cells of slabs lie from their means, (p, m), see `privacy.counts.Sliced`."""
-        return profile.slab_costs(self.index, lower, upper, axis, owner, start, stop)
+        return slab_costs(self.index, lower, upper, axis, owner, start, stop)
 
     def __repr__(self) -> str:
         # No count in it: a repr ends up in logs and notebooks.

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyproj
+from numba import njit
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
-from explorer.grid.grid import Progress
+from explorer.grid.apart import read_apart
+from explorer.grid.cells import CellFinder
+from explorer.grid.grid import Grid, Progress
 from explorer.grid.places import TripDomain
-from explorer.grid.projection import LONLAT, as_crs
+from explorer.grid.projection import CHUNK, LONLAT, as_crs, crs_of_text, text_of_crs
 from explorer.grid.stated_crs import ASSUMED, in_degrees, which_crs
 from explorer.points.cleaning import (
     JUDGED,
@@ -26,16 +30,16 @@ from explorer.points.cleaning import (
     usable,
     whole_weights,
 )
-from explorer.points.clipping import refuse_hashes
+from explorer.points.clipping import Clipped, PersonCells, refuse_hashes, starts_of_codes
 from explorer.points.columns import Place, listed, unread
 from explorer.points.counting import checked_bound
+from explorer.points.foreign import prepare, with_crs  # noqa: F401 - a sandbox calls `prepare`
 from explorer.points.points import add_arrays
 from explorer.points.populations import of_people, population_of_records, populations_of_files
 from explorer.points.sources.opening import open_source
 from explorer.points.sources.tables import MAX_ROWS, Columns, Table
 from explorer.points.weights import LATTICE
 from explorer.trips.columns import Choice, find_places, said
-from explorer.trips.counting import count_trips, trip_cells
 from explorer.trips.matrix import TripMatrix, merged
 
 Floats = NDArray[np.float64]
@@ -318,3 +322,149 @@ def _taken(located: list[tuple[str, Place]]) -> str:
     (name, place), *others = located
     more = "".join(f", {place} as {said(name)}" for name, place in others)
     return f"The columns {place} were taken as {said(name)}{more}."
+
+
+class _Locator:
+    """Finds the cells of one grid in which places lie, exactly as `Grid.count` does."""
+
+    def __init__(self, grid: Grid, crs: pyproj.CRS | None, places: int) -> None:
+        self._shape = grid.shape
+        self._finder = CellFinder(grid, crs, places)
+        self._cell = np.empty(min(CHUNK, places), np.int64)
+
+    def inside(self, x: Floats, y: Floats) -> tuple[Ints, Ints]:
+        """Which of the places lie inside, and in which cell, row-major; until the next call."""
+        column, row, index = self._finder.find(x, y)
+        n = _number(column, row, *self._shape, index, self._cell)
+        return index[:n], self._cell[:n]
+
+
+def count_trips(
+    trips: Trips,
+    domain: TripDomain,
+    contribution_bound: int,
+    progress: Progress | None = None,
+    lattice: int = 1,
+) -> Clipped:
+    """Counts of cells under a contribution bound, by their row-major numbers.
+
+    Parameters
+    ----------
+    trips : Trips
+        With users.
+    domain : TripDomain
+    contribution_bound : int
+        At most this many trips inside of each code in ``trips.user`` count, or all by weight.
+    progress : callable, optional
+    lattice : int
+        Units of a trip; with more than 1 the bound is kept by weights, see `points.clipping`.
+    """
+    cells, rows = trip_cells(trips, domain, progress)
+    people = PersonCells()
+    person = np.zeros_like(rows) if trips.user is None else trips.user[rows]
+    people.add(person, cells, None if trips.weight is None else trips.weight[rows])
+    size = math.prod(domain.shape)
+    return people.clipped(contribution_bound, starts_of_codes(trips.user_hash), size, lattice)
+
+
+def trip_cells(
+    trips: Trips, domain: TripDomain, progress: Progress | None = None
+) -> tuple[Ints, Ints]:
+    """The row-major number of the cell of each trip inside and the trip's, (m,) each.
+
+    They are in the order of the file.
+
+    Parameters
+    ----------
+    trips : Trips
+        With as many places as the domain, in any CRS if the domain has one, else in cells.
+    domain : TripDomain
+        All edges of its grids belong to them. Its at most 2^60 cells have numbers in int64.
+    progress : callable, optional
+        Called with the fraction done after each chunk.
+    """
+    locators = [_Locator(grid, trips.crs, len(trips)) for grid in domain.grids]
+    cells, which = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    for start in range(0, len(trips), CHUNK):
+        stop = min(start + CHUNK, len(trips))
+        rows = np.arange(start, stop)
+        flat = np.zeros(len(rows), np.int64)
+        for locator, grid, x, y in zip(locators, domain.grids, trips.x, trips.y, strict=True):
+            # Who is outside of one place is nowhere, so the next one is not looked at.
+            whole = len(rows) == stop - start
+            here = slice(start, stop) if whole else rows
+            inside, cell = locator.inside(x[here], y[here])
+            rows = rows[inside]
+            flat = flat[inside] * (grid.shape[0] * grid.shape[1]) + cell
+        cells.append(flat)
+        which.append(rows)
+        if progress is not None:
+            progress(stop / len(trips))
+    return np.concatenate(cells), np.concatenate(which)
+
+
+@njit(cache=True, nogil=True)
+def _number(column, row, rows, cols, index, cell):  # type: ignore[no-untyped-def]
+    """Put those inside first in ``index`` and their cells in ``cell``; return how many."""
+    n = 0
+    for i in range(column.size):
+        if np.isnan(column[i]):
+            continue
+        index[n] = index[i]
+        # The last edge belongs to the last cell.
+        cell[n] = min(int(row[i]), rows - 1) * cols + min(int(column[i]), cols - 1)
+        n += 1
+    return n
+
+
+# Trips that a visitor sends: read in a process of its own, rebuilt here from plain arrays.
+
+
+_CODES = ("user", "user_hash", "weight")
+
+
+def foreign_trips(
+    content: bytes,
+    name: str,
+    places: Sequence[str],
+    columns: Mapping[str, str | None],
+    max_rows: int,
+    **how: Any,
+) -> Trips:
+    """Trips of a file, see `read_trips`.
+
+    Parameters
+    ----------
+    content, name : what was sent, and what it is called, with its ending
+    places, max_rows : as of `read_trips`
+    columns : user, weight and crs, None where there is none
+    **how : as of `read_apart`
+
+    Raises
+    ------
+    InputError
+        As of both.
+    """
+    plain = read_apart(trips_as_plain, content, name, list(places), dict(columns), max_rows, **how)
+    return Trips(
+        tuple(plain["x"]),
+        tuple(plain["y"]),
+        tuple(map(str, plain["places"])),
+        crs_of_text(plain["crs"]),
+        name=str(plain["name"]),
+        notes=tuple(map(str, plain["notes"])),
+        **{name: plain[name] for name in _CODES},
+    )
+
+
+def trips_as_plain(
+    content: bytes,
+    name: str = "",
+    places: Sequence[str] = ("o", "d"),
+    columns: Mapping[str, Any] | None = None,
+    max_rows: int = 0,
+) -> dict[str, Any]:
+    """What a reader finds, as plain values."""
+    trips = read_trips(content, places, name=name, max_rows=max_rows, **with_crs(columns or {}))
+    plain = {name: getattr(trips, name) for name in ("x", "y", "places", "name", "notes", *_CODES)}
+    return {**plain, "crs": text_of_crs(trips.crs)}

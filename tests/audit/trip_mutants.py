@@ -120,8 +120,8 @@ _index = TripMatrix.index.func  # type: ignore[attr-defined]
 # A property is a value: what is put in place of the cached one is read, not called.
 INDEX_KEPT = [
     (TripMatrix, "index", property(lambda m: KEPT.setdefault(m.shape, _index(m)))),
-    (matrices, "count_parts", lambda *_: None),
-    (matrices, "only_place", lambda _, low, *__: np.full(len(low), -1)),
+    (matrices, "count_nested", lambda *_: None),
+    (TripMatrix, "_one_by_one", lambda _, self, low, high: self.index.count(low, high)),
 ]
 CLOSED_ABOVE = (
     TripMatrix, "count",

@@ -14,8 +14,7 @@ import shapely
 from explorer import Areas, Grid, InputError, read_points
 from explorer.grid import containers
 from explorer.grid.extent import boundary_bounds
-from explorer.queries.polygons import read_polygons
-from explorer.queries.range_files import read_ranges
+from explorer.queries.range_files import read_polygons, read_ranges
 from tests.refusals import refuses
 
 CSV = b"lon,lat\n4.9,52.3\n5.0,52.4\n"

@@ -5,7 +5,7 @@ import pytest
 
 from explorer import InputError, QuadTree, all_mechanisms
 from explorer.inspection.growth import Growth
-from explorer.releases.checks import check_tree
+from explorer.releases.file import check_tree
 from explorer.releases.units import UNITS_PER_EPSILON
 from tests.helpers import city
 

@@ -10,8 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from explorer import Grid, InputError, TripDomain
-from explorer.queries.files import read_rectangles, write_rectangles
-from explorer.queries.trip_files import read_place, read_trip_boxes, write_trip_boxes
+from explorer.queries.files import (
+    read_place,
+    read_rectangles,
+    read_trip_boxes,
+    write_rectangles,
+    write_trip_boxes,
+)
 from tests.refusals import refuses
 
 CITY = Grid.around(-122.42, 37.77, 20_000)

@@ -15,8 +15,7 @@ from shapely.geometry import Polygon, box
 from explorer import Grid, InputError
 from explorer.grid import polygon_files
 from explorer.queries import range_files
-from explorer.queries.polygons import read_polygons, write_polygons
-from explorer.queries.range_files import read_ranges
+from explorer.queries.range_files import read_polygons, read_ranges, write_polygons
 from tests.refusals import refuses
 
 GRID = Grid.around(13.4, 52.5, 5000, shape=64)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from explorer import AG, HTF, FrequencyMatrix, Mosaic, Release
+from explorer.releases.empty_or_not import shrunk
 from explorer.releases.interpolation import interpolate
-from explorer.releases.painting import paint
-from explorer.releases.surroundings import shrunk
+from explorer.releases.nodes import paint
 from tests.helpers import city
 
 

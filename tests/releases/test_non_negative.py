@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from explorer.releases.inference import least_squares, non_negative
-from explorer.releases.non_negative import project
+from explorer.releases.inference import least_squares, non_negative, project
 from explorer.releases.transcript import Measurement, Transcript
 
 

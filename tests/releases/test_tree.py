@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from explorer import AG, HTF, UG, Identity, QuadTree, Uniform
-from explorer.releases.checks import check_tree, children_tile
+from explorer.releases.file import check_tree, children_tile
 from explorer.releases.overlap import cut_leaves, spread_exactly
 from explorer.releases.tree import Tree
 from tests.helpers import city

@@ -21,7 +21,7 @@ from explorer import (
 )
 from explorer.privacy.audit.audit import replay_cases
 from explorer.privacy.audit.surface import difference
-from explorer.releases.checks import check_tree
+from explorer.releases.file import check_tree
 from explorer.testing import NoNoise, towns
 from explorer.trips.synthetic import SIDES, gaussian, zipf
 from tests.refusals import refuses

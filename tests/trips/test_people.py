@@ -33,9 +33,8 @@ from explorer.privacy.noise import PreviewNoise
 from explorer.releases.flows import Flows, flows, zone_boxes
 from explorer.releases.units import to_units
 from explorer.testing import NoNoise
-from explorer.trips import found as finding
-from explorer.trips.found import exact_flows, found
-from explorer.trips.people import Worth, worth
+from explorer.trips import truth as finding
+from explorer.trips.truth import Worth, exact_flows, found, worth
 from tests.refusals import refuses
 
 DOMAIN = TripDomain([Grid.cells((8, 8)), Grid.cells((6, 9))])

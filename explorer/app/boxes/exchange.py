@@ -21,10 +21,14 @@ from explorer.errors import InputError
 from explorer.grid.places import TripDomain
 from explorer.grid.range_queries import same_shape
 from explorer.queries.boxes import MOST_BOXES
-from explorer.queries.files import write_rectangles
-from explorer.queries.foreign import foreign_ranges, foreign_trip_boxes
-from explorer.queries.range_files import MOST_BYTES, SUFFIXES, RangeFile
-from explorer.queries.trip_files import write_trip_boxes
+from explorer.queries.files import write_rectangles, write_trip_boxes
+from explorer.queries.range_files import (
+    MOST_BYTES,
+    SUFFIXES,
+    RangeFile,
+    foreign_ranges,
+    foreign_trip_boxes,
+)
 from explorer.views.markup import safe_text
 
 FORMATS = {"csv": "CSV", "geojson": "GeoJSON"}

@@ -18,11 +18,10 @@ from explorer.grid.grid import Grid
 from explorer.grid.pieces import Shapes
 from explorer.grid.places import TripDomain
 from explorer.grid.projection import LONLAT
-from explorer.queries.files import MAX_RECTANGLES
+from explorer.queries.files import MAX_RECTANGLES, read_trip_boxes
 from explorer.queries.geojson import EDGES, finite, read_shapes
 from explorer.queries.range_files import read_ranges
 from explorer.queries.shapes import box_shapes, polygon_shape
-from explorer.queries.trip_files import read_trip_boxes
 
 if TYPE_CHECKING:
     import geopandas

@@ -35,8 +35,7 @@ from explorer.publish.published import Booking, Boxes, Method, Published
 from explorer.publish.registry import slug
 from explorer.publish.signing import PublisherKey, fingerprint
 from explorer.publish.verdict import Verdict
-from explorer.queries.foreign import foreign_ranges
-from explorer.queries.range_files import MOST_BYTES, SUFFIXES
+from explorer.queries.range_files import MOST_BYTES, SUFFIXES, foreign_ranges
 from explorer.releases.release import Release
 from explorer.views.markup import safe_text
 

@@ -32,7 +32,7 @@ from explorer.grid.grid import Grid
 from explorer.releases.flows import Direction, Flows, flows
 from explorer.releases.places import place_counts
 from explorer.releases.release import Release
-from explorer.trips.found import LEVELS, exact_flows, found
+from explorer.trips.truth import LEVELS, exact_flows, found
 from explorer.views import palette
 from explorer.views.flows import FlowMap, FlowPicture, ZoneMatrix, flow_picture
 from explorer.views.scale import ColourScale, top_value_of_leaves

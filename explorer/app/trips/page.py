@@ -59,10 +59,9 @@ from explorer.inspection.errors import ErrorSplit, error_split
 from explorer.mechanisms import mechanism
 from explorer.releases.places import place_counts
 from explorer.scenario import Scenario
-from explorer.trips.foreign import foreign_trips
 from explorer.trips.matrix import TripMatrix
 from explorer.trips.trips import Trips as ReadTrips
-from explorer.trips.trips import read_trips
+from explorer.trips.trips import foreign_trips, read_trips
 
 # A row of three places needs the space; how many leaves there are is below the maps.
 _WIDTHS = {"true": 62, "private": 64, "difference": 68, CAUSES.name: 116, "error %": 58}

@@ -13,7 +13,7 @@ from explorer.app.curator.price import counted_of_all
 from explorer.app.kit.numbers import percent
 from explorer.app.trips.screen import TripScreen
 from explorer.grid.grid import Grid
-from explorer.trips.people import worth
+from explorer.trips.truth import worth
 
 Floats = NDArray[np.float64]
 

@@ -23,7 +23,7 @@ from explorer.inspection.growth import Growth
 from explorer.mechanisms import DAFEntropy, trip_mechanisms
 from explorer.releases.flows import flows
 from explorer.releases.places import branch
-from explorer.trips.found import exact_flows
+from explorer.trips.truth import exact_flows
 from explorer.views.flows import SURE, UNSURE
 from tests.app import acts
 from tests.app.acts import Browser

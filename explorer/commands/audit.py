@@ -91,7 +91,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def verdict(finding: Finding, audited: Audited) -> str:
     """What may be said of a mechanism: that it holds only where all that is promised was tried."""
-    from explorer.privacy.audit.promises import missing
+    from explorer.privacy.audit.audit import missing
 
     if finding.breach:
         return "BREACH"
@@ -112,7 +112,7 @@ def _left_out(audited: Audited) -> list[str]:
 
 def report(audited: Audited) -> str:
     """Tables of what was tried and found, and every breach in words."""
-    from explorer.privacy.audit.promises import missing
+    from explorer.privacy.audit.audit import missing
 
     header = ["mechanism", "pairs", "large", "strangers", "largest grid", "longest call"]
     header += ["branches", "loss/eps", "noise p", "verdict"]

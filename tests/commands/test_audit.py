@@ -6,9 +6,8 @@ import pytest
 
 from explorer.cli import main
 from explorer.commands import audit
-from explorer.privacy.audit.audit import Finding
+from explorer.privacy.audit.audit import PAIRS, Finding, promise
 from explorer.privacy.audit.branches import FILES, ROOT, branches_of
-from explorer.privacy.audit.promises import PAIRS, promise
 from explorer.privacy.audit.sources import NoiseFinding
 
 

@@ -11,9 +11,9 @@ breach ends the audit of a mechanism; it is described so that one can build it a
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -315,3 +315,52 @@ def _mix(words: Keys) -> Keys:
     words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     mixed: Keys = words ^ (words >> np.uint64(31))
     return mixed
+
+
+class Promise(NamedTuple):
+    """The least that must have been tried of a mechanism before an audit says that it holds."""
+
+    pairs: int  # neighbouring pairs
+    large: int  # those of them on large grids
+    cells: int  # of the largest grid
+    call: int  # draws of the longest measurement
+
+
+PAIRS = 80
+"""Of a mechanism of maps or trips."""
+_CALLS: Mapping[str, int] = {
+    **dict.fromkeys(large.FULL, large.LONGEST),
+    "ebp": 100_000,
+    "daf-entropy": 100_000,
+    "daf-homogeneity": 100_000,
+    "htf": 20_000,
+    "kd-standard": 16_384,
+    "kd-hybrid": 30_000,
+    "uniform": 1,
+}
+"""Of those that merge cells fewer are drawn at once, by where they merge them."""
+_OTHERS: Mapping[str, Promise] = {
+    "federated": Promise(32, 4, 256**2, 64),
+    "country": Promise(40, 4, 256**2, 1_000),
+}
+"""Of what asks people, or has many maps: whole runs, of fewer pairs."""
+
+
+def promise(key: str) -> Promise:
+    """What is promised of a mechanism; one of someone's own has no longest call."""
+    return _OTHERS.get(key, Promise(PAIRS, PAIRS // 10, large.LONGEST, _CALLS.get(key, 0)))
+
+
+def missing(finding: Finding) -> list[str]:
+    """What was promised and not tried, in words."""
+    required = promise(finding.key)
+    shortfalls = []
+    for tried, least, what in (
+        (finding.pairs, required.pairs, "pairs"),
+        (finding.large, required.large, "pairs on large grids"),
+        (finding.cells, required.cells, "cells of the largest grid"),
+        (finding.call, required.call, "draws of the longest call"),
+    ):
+        if tried < least:
+            shortfalls.append(f"{tried:,} of {least:,} {what}")
+    return shortfalls

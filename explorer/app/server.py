@@ -240,8 +240,7 @@ def _listen(
         reach = Reach(address, port, tuple(origins))
         # A page that is alone has no bar of pages.
         links = served if len(served) > 1 else ()
-        before = admission.gates(port, routes, [page.address for page in registry.PAGES])
-
+        sign_in = admission.sign_in(port, routes)
         contents, drawn = Contents(), threading.Event()
 
         def maker(key: str) -> Callable[[], Any]:
@@ -277,15 +276,18 @@ def _listen(
             title={route: pages[key].heading for route, key in routes.items()},
             admin=False,
             verbose=False,
-            extra_patterns=[health(lambda: _state(server)), *before.forms],
+            extra_patterns=[health(lambda: _state(server)), *(sign_in.routes if sign_in else ())],
             # What proves someone stays out of the token that is in a page.
-            exclude_cookies=[*before.cookies],
+            exclude_cookies=[sign_in.cookie] if sign_in else [],
             exclude_headers=["Cookie"],
             transforms=[HEADERS],
             log_function=log_faults,
             **limits.OPTIONS,
         )
-        Access(server, origins, routes, contents, before.gates, proxied=admission.proxied)
+        addresses = {page.address for page in registry.PAGES} - {*routes}
+        closed = addresses if admission.class_only else ()
+        ways: dict[str, Any] = {"sign_in": sign_in, "closed": closed, "proxied": admission.proxied}
+        Access(server, origins, routes, contents, **ways)
     except OSError as error:
         # Taken between the look at it and this.
         raise unusable(port, address, error) from error

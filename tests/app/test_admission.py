@@ -14,7 +14,7 @@ from tornado.httpclient import HTTPRequest
 from tornado.websocket import WebSocketClosedError, websocket_connect
 
 from explorer.app import pages as registry
-from explorer.app.work import sign_in
+from explorer.app.work import access as sign_in
 from explorer.cli import main
 from tests.app.test_server import Running, token_of
 

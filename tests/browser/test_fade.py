@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from explorer.app.kit.fade import HURRY, LASTS
+from explorer.app.kit.maps import HURRY, LASTS
 from tests.browser.conftest import open_page, visiting
 from tests.browser.visit import drag, rows, still, wait_until
 

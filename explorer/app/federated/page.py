@@ -22,11 +22,11 @@ from explorer.app.federated.screen import FederatedDrawing, compute, released
 from explorer.app.federated.server_saw import ServerSawPanel
 from explorer.app.federated.smooth import SmoothPanel
 from explorer.app.federated.thresholds import ThresholdsPanel
-from explorer.app.kit.cell import WINDOW
 from explorer.app.kit.html import html_pane, put, section
 from explorer.app.kit.maps import DOCK
 from explorer.app.kit.navigation import Link
 from explorer.app.kit.numbers import percent
+from explorer.app.kit.theme import WINDOW
 from explorer.app.kit.words import words
 from explorer.app.mappage.drawer import DrawnDrawer
 from explorer.app.mappage.drawing import Drawing

@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 import panel as pn
 from bokeh.core.property.descriptors import UnsetValueError
+from bokeh.models import ColumnDataSource, CustomJS
+from bokeh.plotting import figure
 from numpy.typing import NDArray
 
-from explorer.app.kit import ui
-from explorer.app.kit.base_maps import BaseMaps
-from explorer.app.kit.cell import WINDOW
-from explorer.app.kit.fade import fade
+from explorer.app.kit import static, ui
 from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.later import next_turn
-from explorer.app.kit.map_bars import FRAME, MapBars
 from explorer.app.kit.map_parts import Box, Editing, Handles, MapSpec, Tag
-from explorer.app.kit.theme import SPOKEN_LABEL
+from explorer.app.kit.theme import SMALL, SPOKEN_LABEL, WINDOW
+from explorer.grid.base_map import BaseMap
 from explorer.grid.grid import Grid
+from explorer.views.base_map import BaseLayer
 from explorer.views.figures import share_models
 from explorer.views.gestures import on_box, on_edit, on_reshape, on_tap, prepare
 from explorer.views.lines import Lines
@@ -29,6 +29,148 @@ from explorer.views.marks import Marks
 from explorer.views.partition import Partition
 from explorer.views.query_boxes import QueryBoxes
 from explorer.views.viewport import Viewport
+
+#: ms a picture takes to fade; and within which others that come show at once.
+LASTS, HURRY = 150, 300
+
+
+def fade(figures: Sequence[figure], pictures: Sequence[ColumnDataSource]) -> None:
+    """Let what each figure shows fade out whenever it is sent another of ``pictures``."""
+    args = {"maps": [*figures], "pictures": [*pictures], "lasts": LASTS, "hurry": HURRY}
+    script = CustomJS(args=args, code=static.read("fade.js"))
+    for picture in pictures:
+        picture.js_on_change("data", script)
+
+
+class BaseMaps:
+    """The base maps of maps side by side (`Maps`); those that move together share one."""
+
+    def __init__(self, maps: Any) -> None:
+        self._maps, self._wide = maps, False
+        ranges = maps.all_ranges
+        together = [[at for at, other in enumerate(ranges) if other is linked] for linked in ranges]
+        self._groups = [group for at, group in enumerate(together) if group[0] == at]
+        self.layers = [BaseLayer() for _ in self._groups]
+
+    def put(self, bases: Sequence[BaseMap | None]) -> None:
+        """Draw the base map of each place on its maps; none where there is none."""
+        views = self._maps.views
+        for layer, group in zip(self.layers, self._groups, strict=True):
+            place = self._maps.places[group[0]]
+            base = bases[place] if place < len(bases) else None
+            layer.show(base, [views[at].figure for at in group])
+            for at, drawn in zip(group, layer.drawn, strict=False):
+                views[at].on_light(drawn.recolour)
+        self.refit()
+
+    def switch(self, on: bool) -> None:
+        """Let them be seen, or not."""
+        for layer in self.layers:
+            layer.switch(on)
+
+    def widen(self, wide: bool) -> None:
+        """Larger names for a presentation, or the usual ones."""
+        self._wide = wide
+        for layer in self.layers:
+            layer.widen(wide)
+        self.refit()
+
+    def refit(self, number: int | None = None) -> None:
+        """Show the names that fit what a map, and those that move with it, show now; all for None.
+
+        Where a bar is over a map no name can be read.
+        """
+        for layer, group in zip(self.layers, self._groups, strict=True):
+            if not layer.drawn or (number is not None and number not in group):
+                continue
+            # Of a map that is hidden nothing is known.
+            visible = next((at for at in group if self._maps.is_shown(at)), group[0])
+            view = self._maps.viewport(visible if number is None else number)
+            covered = self._maps.bars.taken(view.width, self._wide)
+            layer.zoom((view.x0, view.y0, view.x1, view.y1), float(view.pixels_per_x), covered)
+
+
+#: Pixels of a map's width below which it has no space for a bar, which then is below it, and
+#: below which a bar has no space for its note.
+LEAST, NOTED = 240, 330
+_CSS = static.fill("map_bars.css", SMALL=SMALL, LEAST=LEAST, NOTED=NOTED)
+#: Of the type of a bar: pixels in the narrowest window, pixels of a map's width there, and by how
+#: much wider a map is whose type is a pixel larger; how much larger type is in a presentation.
+_EM, _USUAL, _PER_PIXEL, _WIDE = 12.0, 450.0, 250.0, 1.35
+#: Of the scale bar at the lower left: its part of the width, pixels next to it, pixels of height.
+_SCALE = 0.3, 32.0, 46.0
+Bounds = tuple[float, float, float, float]
+#: Styles of what holds a map and its bar.
+FRAME = {"position": "relative", "container-type": "inline-size"}
+
+
+class MapBars:
+    """A bar for each of ``k`` maps; those that say the same are spoken once."""
+
+    def __init__(self, k: int) -> None:
+        self.panes = [html_pane(sizing_mode=None, css=[_CSS]) for _ in range(k)]
+        self._texts = [""] * k
+        self._shown: Sequence[bool] = [True] * k
+        self._swiped = False
+
+    def explain(self, number: int, bar: str) -> None:
+        """Put a bar of `views.markup` into the frame of a map."""
+        self._texts[number] = bar
+        self._show()
+
+    def arrange(self, visible: Sequence[bool], swiped: bool) -> None:
+        """Follow the maps: which of them are shown, and whether the second is over the first."""
+        self._shown, self._swiped = visible, swiped
+        self._show()
+
+    @property
+    def apart(self) -> bool:
+        """Whether two different bars are in one frame: in one place neither could be read."""
+        return self._swiped and len({*self._texts}) > 1
+
+    def taken(self, width: float, wide: bool = False) -> list[Bounds]:
+        """What bars cover of a map, x0, y0, x1, y1 in pixels from its lower left corner; or more.
+
+        Names would run under them. A browser alone knows the size of its type, so that of a map's
+        window is taken.
+
+        Parameters
+        ----------
+        width : of the map, in pixels
+        wide : whether its type is that of a presentation
+        """
+        part, more, high = _SCALE
+        scale = (0.0, 0.0, part * width + more, high)
+        if width <= LEAST:
+            return [scale]
+        em = _EM + min(max(width - _USUAL, 0) / _PER_PIXEL, 3)
+        em *= _WIDE if wide else 1
+        long = min(21 * em, 0.5 * width - 12 if self.apart else 0.7 * width - 36)
+        # The note, where there is space for one, takes a second line, in a narrow bar a third.
+        lines = 1 if width <= NOTED else 2 if long >= 18 * em else 3
+        tall = 17 + 1.3 * em * (lines + 1)
+        covered = [scale, (width - 6 - long, 0.0, width, 6 + tall)]
+        if self.apart:
+            covered.append((0.0, 50.0, 6 + long, 56 + tall))
+        return covered
+
+    def _show(self) -> None:
+        texts, spoken = self._texts, set[str]()
+        if self.apart:
+            # The second map is over the bar of the first: both are in its frame.
+            texts = ["", f'<div class="apart">{"".join(texts)}</div>']
+        for number, (pane, text) in enumerate(zip(self.panes, texts, strict=True)):
+            _dress(pane, ["apart"] * self.apart)
+            again = text in spoken
+            put(pane, f'<div aria-hidden="true">{text}</div>' if again else text)
+            if self._shown[number]:
+                spoken.add(text)
+
+
+def _dress(pane: Any, classes: list[str]) -> None:
+    if pane.css_classes != classes:
+        pane.css_classes = classes
+
 
 GAP = 20
 #: Pixels of the window's height that what is above and below the maps takes on most pages.

@@ -3,22 +3,68 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import panel as pn
 
 from explorer.app.compat import apply as apply_cures
-from explorer.app.kit import cell, notebook, ui
+from explorer.app.kit import notebook, ui
 from explorer.app.kit.browser import Remembered, Tab, carry_links, remembered_by_browser
 from explorer.app.kit.html import put
 from explorer.app.kit.later import when_loaded
 from explorer.app.kit.message import MessageArea
 from explorer.app.kit.navigation import Link, header
+from explorer.app.kit.prose import column
 from explorer.app.kit.theme import FRAME, THEME, first_paint
 from explorer.errors import InputError
 from explorer.grid.values import shown
 from explorer.views.figures import TOOLTIP_CSS
+
+#: Below it not even a map is in a cell.
+_LEAST, _MOST = 300, 10_000
+_PIXELS = re.compile(r"\s*([0-9]{1,5})\s*px\s*")
+_DRAWER, _PAGE = 300, 560
+
+
+def pixels(height: Any) -> int:
+    """A height such as "700px" in pixels.
+
+    Raises
+    ------
+    InputError
+        For anything else, and for heights in which no map fits.
+
+    Examples
+    --------
+    >>> pixels("700px")
+    700
+    """
+    match = _PIXELS.fullmatch(height) if isinstance(height, str) else None
+    if match is None or not _LEAST <= int(match[1]) <= _MOST:
+        raise InputError(
+            f"The height of a page is {str(height)[:40]!r}: give pixels from {_LEAST} to {_MOST:,} "
+            'such as "700px".'
+        )
+    return int(match[1])
+
+
+def laid_out(drawer: Sequence[Any], page: Any, height: int | None = None) -> Any:
+    """The page with its drawer: next to it where the cell is wide enough, else below it."""
+    whole = page
+    if drawer:
+        side = column(*drawer, styles={"flex": f"0 0 {_DRAWER}px"})
+        main = column(page, styles={"flex": f"1 1 {_PAGE}px", "min-width": f"min({_PAGE}px, 100%)"})
+        whole = ui.wrapping(side, main, gap="0 8px")
+        # The last line comes first: maps before controls, wherever both do not fit in one line.
+        turned = {"flex-wrap": "wrap-reverse", "align-items": "flex-end"}
+        whole.styles = {**whole.styles, **turned}
+    if height is None:
+        return whole
+    styles = {"height": f"{height}px", "overflow-y": "auto"}
+    sheet = f":host {{ --explorer-window: {height}px; }}"
+    return column(whole, styles=styles, stylesheets=[sheet])
 
 
 class AppPage(pn.viewable.Viewer):
@@ -75,7 +121,7 @@ class AppPage(pn.viewable.Viewer):
             # Whatever else is taken for True would keep exact numbers in a saved file.
             raise InputError(f"keep is {shown(keep)}; give True for made-up data, or False.")
         self.keep, self.controls = keep, controls
-        self.height = None if height is None else cell.pixels(height)
+        self.height = None if height is None else pixels(height)
         if notebook.kernel() is None:
             apply_cures()
         # In a notebook Panel would ask the net for its scripts; the server never does.
@@ -164,7 +210,7 @@ class AppPage(pn.viewable.Viewer):
         return notebook.for_marimo()
 
     def __panel__(self) -> Any:
-        layout = cell.laid_out(self.sidebar if self.controls else [], self.body, self.height)
+        layout = laid_out(self.sidebar if self.controls else [], self.body, self.height)
         # Widgets take their looks from what is around them: a cell has no page there.
         return ui.themed(layout, THEME)
 

@@ -18,6 +18,8 @@ _COARSE, _PRINT = "@media (pointer: coarse)", "@media print"
 #: A finger needs more than a pointer.
 _FINGER = {"minHeight": "44px"}
 _TOUCH = {_COARSE: {**_FINGER, "minWidth": "44px"}}
+#: The height of what a page is in: the window, or the cell of a notebook that says otherwise.
+WINDOW = "var(--explorer-window, 100vh)"
 #: What only a hand on the screen can use is not printed.
 _CONTROLS = (
     *("MuiAppBar", "MuiDrawer", "MuiButton", "MuiIconButton", "MuiToggleButtonGroup"),

@@ -9,21 +9,200 @@ counts included, and opening a page gives anyone a signed one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+import asyncio
+import html
+import math
+import re
+import secrets
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 from tornado.httputil import HTTPMessageDelegate, HTTPServerRequest
 from tornado.routing import AnyMatches, Router, Rule
-from tornado.web import Application, ErrorHandler, RequestHandler
+from tornado.web import (
+    Application,
+    ErrorHandler,
+    RequestHandler,
+    create_signed_value,
+    decode_signed_value,
+)
 
+from explorer.app.kit import static
 from explorer.app.work.content import WEBSOCKET, After, Asked, Contents, session_of
 from explorer.app.work.document import of_request
-from explorer.app.work.passwords import Passwords
-from explorer.app.work.sign_in import SignIn
-from explorer.serving.entrance import Entrance, Later, Refused
+from explorer.app.work.passwords import MOST_CHARACTERS, Passwords
+from explorer.grid.allowance import Buckets
+from explorer.serving.entrance import Entrance, Later, Refused, plain_page
 from explorer.serving.headers import header_transform, security_headers
 from explorer.serving.hosts import address_of
+
+#: Days that a sign-in lasts: a day of work.
+DAYS = 0.5
+#: Wrong passwords of an address for one name at once, and a second; and for all names together.
+TRIES, TRIES_A_SECOND = 10, 1 / 6
+ALL_TRIES, ALL_TRIES_A_SECOND = 60, 1.0
+#: Where to go afterwards: a page of this server and what it is asked for, nowhere else.
+_NEXT = re.compile(r"[A-Za-z0-9_-]{0,40}(\?[!-\[\]-~]{0,8000})?")
+_OPEN = ("login", "logout", "health", "favicon.ico")
+#: What answers a request in place of what it asks for, with its arguments; and what chooses that.
+Way = tuple[type[RequestHandler], dict[str, Any]]
+Gate = Callable[[HTTPServerRequest], Way | None]
+
+
+class SignIn:
+    """The request filter of one server.
+
+    Parameters
+    ----------
+    passwords : names and passwords
+    port : of the server; a browser's cookies are those of all ports of a host
+    pages : paths that lead to the form where no one is signed in; elsewhere one is refused
+    open_to_all : pages that need no password, with all that is below them
+    """
+
+    def __init__(
+        self,
+        passwords: Passwords,
+        port: int,
+        pages: Collection[str],
+        open_to_all: Collection[str] = (),
+    ) -> None:
+        self._passwords = passwords
+        #: The name of the cookie.
+        self.cookie = f"explorer-user-{port}"
+        self._secret = secrets.token_urlsafe(32)
+        self._pages = {page.strip("/") for page in pages}
+        self._open = {*_OPEN, *(page.strip("/") for page in open_to_all)}
+        if "" in self._open:
+            # The websocket of the page at the root.
+            self._open.add("ws")
+        self._tries = Buckets(TRIES_A_SECOND, TRIES)
+        self._all_tries = Buckets(ALL_TRIES_A_SECOND, ALL_TRIES)
+        # A hash takes 32 MB: one at a time.
+        self._one = asyncio.Lock()
+
+    @property
+    def routes(self) -> list[tuple[str, type[RequestHandler], dict[str, Any]]]:
+        """Routes of the form and of leaving."""
+        return [("/login", _Login, {"gate": self}), ("/logout", _Logout, {"gate": self})]
+
+    def name(self, request: HTTPServerRequest) -> str:
+        """Who is signed in by a request's cookies; "" for no one."""
+        sent = request.cookies.get(self.cookie)
+        value = sent.value if sent is not None else ""
+        signed_name = decode_signed_value(self._secret, self.cookie, value, max_age_days=DAYS)
+        return signed_name.decode() if signed_name else ""
+
+    def refusal(self, request: HTTPServerRequest) -> Way | None:
+        """What answers a request in place of what it asks for; None where it may have that."""
+        path, name = request.path.strip("/"), self.name(request)
+        # Read by `own_name` for the page that answers this request.
+        request.signed_in_name = name  # type: ignore[attr-defined]
+        if name or {path, path.partition("/")[0]} & self._open:
+            return None
+        asks_page = path in self._pages and request.method in ("GET", "HEAD")
+        if asks_page and request.headers.get("Upgrade", "").lower() != "websocket":
+            query = f"?{request.query}" if request.query else ""
+            return _ToForm, {"then": f"{path}{query}"}
+        sentence = "Log in first: open a page of this server."
+        return Refused, {"status": 403, "title": "Not logged in", "sentence": sentence}
+
+    async def proves(self, name: str, password: str, address: str) -> float | None:
+        """Try a password: 0 where it is right, None where not, else seconds until it may be."""
+        tries = (self._tries[address, name], self._all_tries[address])
+        for index, bucket in enumerate(tries):
+            wait = bucket.wait()
+            if wait > 0:
+                for earlier in tries[:index]:
+                    earlier.take(-1)
+                return wait
+        async with self._one:
+            right = await asyncio.to_thread(self._passwords.right, name, password)
+        if not right:
+            return None
+        # What is right is no try.
+        for bucket in tries:
+            bucket.take(-1)
+        return 0.0
+
+    def let_in(self, handler: RequestHandler, name: str) -> None:
+        """Let the browser say who this is, by itself, and to this server alone."""
+        # What a visitor says of https can only make the own cookie useless.
+        scheme = handler.request.headers.get("X-Forwarded-Proto", handler.request.protocol)
+        handler.set_cookie(
+            self.cookie,
+            create_signed_value(self._secret, self.cookie, name).decode(),
+            max_age=int(DAYS * 86_400),
+            httponly=True,
+            # Lax and not Strict: a link in a letter opens the page it leads to.
+            samesite="Lax",
+            secure=scheme == "https",
+        )
+
+
+class _Handler(RequestHandler):
+    def set_default_headers(self) -> None:
+        # No one keeps who is signed in.
+        self.set_header("Cache-Control", "no-store")
+
+    def initialize(self, gate: Any = None, then: str = "") -> None:
+        self._gate, self._then = gate, then
+
+    def _go(self, place: str) -> None:
+        # Next to this page, wherever a proxy has put us; by "GET", whatever it was before.
+        self.redirect(f"./{place}", status=303)
+
+
+class _Login(_Handler):
+    def get(self) -> None:
+        """Show it."""
+        self._show("")
+
+    async def post(self) -> None:
+        """Let in who knows the password."""
+        if self.request.headers.get("Sec-Fetch-Site", "none") in ("cross-site", "same-site"):
+            self._show("Log in on this page.", 403)
+            return
+        name, password = (
+            self.get_body_argument(field, "", strip=False) for field in ("name", "password")
+        )
+        name = name.strip()
+        wait = await self._gate.proves(name, password, self.request.remote_ip or "")
+        if wait is None:
+            self._show("This is not a name with its password.", 403)
+        elif wait > 0:
+            self.set_header("Retry-After", str(math.ceil(wait)))
+            self._show(f"Too many wrong passwords: wait {math.ceil(wait)} s and try again.", 429)
+        else:
+            self._gate.let_in(self, name)
+            self._go(self._next())
+
+    def _next(self) -> str:
+        target = self.get_argument("next", "")
+        return target if _NEXT.fullmatch(target) else ""
+
+    def _show(self, sentence: str, status: int = 200) -> None:
+        self.set_status(status)
+        alert = f'<p role="alert"><b>{html.escape(sentence)}</b></p>' if sentence else ""
+        next = html.escape(self._next())
+        form = static.fill("login.html", alert=alert, most=MOST_CHARACTERS, next=next)
+        self.finish(plain_page("Log in to the explorer", "", form))
+
+
+class _Logout(_Handler):
+    # The browser forgets, and pages that are open stay until they are closed.
+    def get(self) -> None:
+        self.clear_cookie(self._gate.cookie)
+        self._go("login")
+
+
+class _ToForm(_Handler):
+    # Leads to the form, and from there back; any method is answered.
+    def prepare(self) -> None:
+        self._go(f"login?next={quote(self._then, safe='')}" if self._then else "login")
+
 
 #: Scripts of Bokeh and Panel are written into the page, make functions of texts (``CustomJS``) and
 #: modules of blobs; nothing comes from another place, and no plug-in and no other base address.
@@ -49,18 +228,6 @@ _SESSION_ARGUMENTS, _SESSION_HEADER = ("bokeh-session-id", "bokeh-token"), "Boke
 _FILES = ("static", "components")
 _ALONE = "This server has the class page alone: open /class."
 
-#: What answers a request in place of what it asks for, with its arguments; None for nothing.
-Gate = Callable[[HTTPServerRequest], tuple[type[RequestHandler], dict[str, Any]] | None]
-
-
-@dataclass(frozen=True)
-class Gates:
-    """What is before pages, the pages about signing in, and the cookies that prove it."""
-
-    gates: Sequence[Gate] = ()
-    forms: Sequence[Any] = ()
-    cookies: Sequence[str] = ()
-
 
 @dataclass(frozen=True)
 class Admission:
@@ -77,14 +244,11 @@ class Admission:
     class_only: bool = False
     proxied: bool = False
 
-    def gates(self, port: int, pages: Collection[str], all_pages: Collection[str]) -> Gates:
-        """Request filters of a server that has ``pages`` out of ``all_pages``, both as paths."""
-        closed = {*all_pages} - {page.strip("/") for page in pages} if self.class_only else ()
-        shut_gates = [shut(closed, _ALONE)] if closed else []
+    def sign_in(self, port: int, pages: Collection[str]) -> SignIn | None:
+        """Who is signed in, on a server with ``pages`` (paths); None where no one has to be."""
         if self.passwords is None:
-            return Gates(shut_gates)
-        sign_in = SignIn(self.passwords, port, pages, (*pages, *_FILES) if self.class_only else ())
-        return Gates([*shut_gates, sign_in.refusal], sign_in.routes, [sign_in.cookie])
+            return None
+        return SignIn(self.passwords, port, pages, (*pages, *_FILES) if self.class_only else ())
 
 
 class Access(Router):
@@ -96,7 +260,8 @@ class Access(Router):
     hosts : "name:port", or "name" for the ports 80 and 443; in small letters
     pages : paths, such as "explore" and "/", each of which makes a session
     contents : what is made once a browser asks for it
-    gates : each says what answers a request in place of what it asks for, if anything does
+    sign_in : who is signed in, where one has to be
+    closed : paths of pages that are not here, with all that is below them
     proxied : whether a proxy in front says where visitors are, see `address_of`
     """
 
@@ -106,14 +271,18 @@ class Access(Router):
         hosts: Collection[str],
         pages: Collection[str],
         contents: Contents,
-        gates: Collection[Gate] = (),
         *,
+        sign_in: SignIn | None = None,
+        closed: Collection[str] = (),
         proxied: bool = False,
     ) -> None:
         self._server, self._hosts, self._contents = server, hosts, contents
         self._pages = {page.strip("/") for page in pages}
         self._websockets = {f"{page}{WEBSOCKET}".strip("/") for page in self._pages}
-        self._gates, self._proxied = [self._own, *gates, self._page], proxied
+        self._closed, self._proxied = {*closed}, proxied
+        self._gates: list[Gate] = [self._own, self._shut, self._page]
+        if sign_in is not None:
+            self._gates.insert(2, sign_in.refusal)
         self._entrance = Entrance(self._visitors)
         # Bokeh's server says in no public way which application it serves.
         self._application: Application = server._tornado
@@ -135,7 +304,7 @@ class Access(Router):
         answers = self._application.wildcard_router.find_handler(request)
         return answers if answers is None or ready is None else After(answers, ready)
 
-    def _own(self, request: HTTPServerRequest) -> tuple[type[RequestHandler], Any] | None:
+    def _own(self, request: HTTPServerRequest) -> Way | None:
         if request.host.lower() not in self._hosts:
             return ErrorHandler, {"status_code": 421}
         brings = _SESSION_HEADER in request.headers
@@ -144,7 +313,12 @@ class Access(Router):
             return ErrorHandler, {"status_code": 403}
         return None
 
-    def _page(self, request: HTTPServerRequest) -> tuple[type[RequestHandler], Any] | None:
+    def _shut(self, request: HTTPServerRequest) -> Way | None:
+        if request.path.strip("/").partition("/")[0] not in self._closed:
+            return None
+        return Refused, {"status": 403, "title": "Not on this server", "sentence": _ALONE}
+
+    def _page(self, request: HTTPServerRequest) -> Way | None:
         path, address = request.path.strip("/"), request.remote_ip or ""
         if path in self._pages and not self._entrance.admits(address):
             return Later, {}
@@ -167,18 +341,6 @@ class Access(Router):
 
 def _opens_websocket(request: HTTPServerRequest) -> bool:
     return bool(request.headers.get("Upgrade", "").lower() == "websocket")
-
-
-def shut(paths: Collection[str], sentence: str) -> Gate:
-    """A filter that refuses pages, with all that is below them."""
-    closed = {path.strip("/") for path in paths}
-
-    def gate(request: HTTPServerRequest) -> tuple[type[RequestHandler], dict[str, Any]] | None:
-        if request.path.strip("/").partition("/")[0] not in closed:
-            return None
-        return Refused, {"status": 403, "title": "Not on this server", "sentence": sentence}
-
-    return gate
 
 
 def health(ask: Callable[[], dict[str, float]]) -> tuple[str, type[RequestHandler]]:

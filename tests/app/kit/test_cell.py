@@ -1,7 +1,7 @@
 import panel as pn
 import pytest
 
-from explorer.app.kit.cell import laid_out, pixels
+from explorer.app.kit.page import laid_out, pixels
 from explorer.errors import InputError
 
 

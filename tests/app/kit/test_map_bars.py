@@ -1,6 +1,6 @@
 """Each map has its bar, what is said twice is spoken once, and two bars never lie on each other."""
 
-from explorer.app.kit.map_bars import MapBars
+from explorer.app.kit.maps import MapBars
 from explorer.views.markup import count_bar, difference_bar
 from explorer.views.palette import PALETTES
 from explorer.views.scale import ColourScale

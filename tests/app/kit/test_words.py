@@ -10,7 +10,7 @@ from explorer.app.kit.words import FOLDER, words
 
 #: Methods of drawers that return controls.
 DRAWER = ("data", "grid", "first", "look")
-DRAWN = FOLDER.parent / "curator" / "drawn_drawer.py"
+DRAWN = FOLDER.parent / "mappage" / "drawer.py"
 
 
 def asked_of(page: str, modules: list[Path]) -> set[str]:

@@ -15,7 +15,6 @@ from pathlib import Path, PurePath
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
@@ -25,9 +24,10 @@ from explorer.grid.parquet import unreadable
 from explorer.grid.plans import GridPlan, Plan
 from explorer.grid.whole_file import write_whole
 from explorer.points.cleaning import JUDGED, RECORDS, whole_weights
-from explorer.points.clipping import RULE, Clipped, Pairs, PersonCells, added_up, starts
+from explorer.points.clipping import RULE, Pairs, PersonCells, added_up, starts
 from explorer.points.counting import Counted
 from explorer.points.partitions.listing import Listing, Part
+from explorer.points.sources.parquet import UNREADABLE
 from explorer.points.sources.tables import Batches, coordinates, numbers
 from explorer.points.tally import Numbers, Tally
 from explorer.points.wanted import Wanted
@@ -74,39 +74,6 @@ def _small(values: Ints) -> NDArray[np.integer]:
     return values.astype(np.uint32) if values.max(initial=0) < 2**32 else values
 
 
-class People:
-    """Adds up records by person and atom.
-
-    Examples
-    --------
-    >>> people = People()
-    >>> people.add(np.array([[7, 0], [9, 0], [7, 0]]), np.array([4, 4, -1]), None)
-    >>> people.held().identity[:, 0].tolist(), [each.tolist() for each in people.held().joined()]
-    ([7, 9], [[0, 1], [4, 4], [1, 1]])
-    """
-
-    def __init__(self) -> None:
-        self._numbers, self._cells = Numbers(), PersonCells()
-
-    def add(self, identity: Ints, atom: Ints, records: Ints | None) -> None:
-        """Add (n,) rows that represent one record each, or for ``records``; atom -1 is none."""
-        self._cells.add(self._numbers.of(identity), atom, records)
-
-    def add_held(self, other: Held) -> None:
-        """Add what was added up elsewhere."""
-        number = self._numbers.of(other.identity)
-        for person, atom, records in other.wide():
-            self._cells.add_pairs((number[person], atom, records))
-
-    def held(self) -> Held:
-        """All that was added."""
-        return Held(self._numbers.identities, self._cells.sums)
-
-    def clipped(self, bound: int, size: int) -> Clipped:
-        """Counts of ``size`` atoms under a contribution bound."""
-        return self._cells.clipped(bound, lambda p: starts(self._numbers.identities[p]), size)
-
-
 # Rows at a time: what a batch takes stays in the caches, 4 MB a column is too much.
 BATCH = 2**17
 #: Seconds between two checkpoints.
@@ -128,7 +95,8 @@ class Sum:
         self.added: set[str] = set()
         self._size, self._bound = size, bound
         self._tally, self._judged = Tally(size), np.zeros(JUDGED, np.int64)
-        self._people = People()
+        # Of users, who are numbered as they come.
+        self._users, self._cells = Numbers(), PersonCells()
 
     def count(
         self, batches: Batches, selection: Wanted, plan: Plan, progress: Progress | None = None
@@ -159,7 +127,7 @@ class Sum:
                 continue
             self._judged[RECORDS] += x.size if records is None else records.sum()
             if self._bound is not None and user is not None:
-                self._people.add(user[keep], plan.atoms(x, y), records)
+                self._cells.add(self._users.of(user[keep]), plan.atoms(x, y), records)
             elif records is None and isinstance(plan, GridPlan):
                 # A grid's cells are never so many that they are in no vector.
                 plan.count(x, y, self._tally.dense())
@@ -182,17 +150,22 @@ class Sum:
         self.added |= added
         self._tally.add(counted.atoms.astype(np.int64), counted.counts.astype(np.int64))
         self._judged += counted.judged
-        self._people.add_held(counted.held)
+        number = self._users.of(counted.held.identity)
+        for person, atom, records in counted.held.wide():
+            self._cells.add_pairs((number[person], atom, records))
 
     def so_far(self) -> Counted:
         """All that was added, to be added to later."""
-        return Counted(*self._tally.sparse(), self._judged.copy(), self._people.held())
+        held = Held(self._users.identities, self._cells.sums)
+        return Counted(*self._tally.sparse(), self._judged.copy(), held)
 
     def total(self) -> Counted:
         """What all parts count to."""
         if self._bound is None:
             return self.so_far()
-        atoms, counts, unclipped = self._people.clipped(self._bound, self._size)
+        atoms, counts, unclipped = self._cells.clipped(
+            self._bound, lambda users: starts(self._users.identities[users]), self._size
+        )
         return Counted(atoms, counts, self._judged.copy(), unclipped=unclipped)
 
 
@@ -277,24 +250,23 @@ class Job:
 
     def _batches(self, part: Part) -> Batches:
         path = self.listing.paths[part.file]
-        with self.listing.open(path) as opened:
-            try:
-                # Long names repeated in every row stay a dictionary and cannot fill the memory.
-                # Points are short, and as a dictionary take five times as long.
-                texts = None if self.wanted.user is None else [self.wanted.user]
-                file = pq.ParquetFile(opened, read_dictionary=texts, memory_map=False)
+        try:
+            # Long names repeated in every row stay a dictionary and cannot fill the memory.
+            # Points are short, and as a dictionary take five times as long.
+            texts = None if self.wanted.user is None else [self.wanted.user]
+            with self.listing.open(path) as opened:
                 # Two columns of numbers gain nothing from threads, which cost a fifth of the time.
-                for batch in file.iter_batches(
+                for batch in pq.ParquetFile(opened, read_dictionary=texts).iter_batches(
                     BATCH,
                     row_groups=list(part.groups),
                     columns=self.wanted.names,
                     use_threads=len(self.wanted.names) > 2,
                 ):
                     yield 1.0, batch
-            except InputError:
+        except UNREADABLE as error:
+            if isinstance(error, InputError):
                 raise
-            except (pa.ArrowException, OSError, ValueError, KeyError) as error:
-                raise unreadable(PurePath(path).name, error) from error
+            raise unreadable(PurePath(path).name, error) from error
 
 
 def count_plan(

@@ -16,7 +16,8 @@ from explorer.points.sources.tables import MAX_ROWS, Batches, Table, refuse_rows
 
 #: Rows at a time: what a batch takes stays in the caches, 4 MB a column is too much.
 BATCH = 2**16
-_UNREADABLE = (pa.ArrowException, OSError, ValueError, KeyError)
+#: What PyArrow raises for a file that is damaged.
+UNREADABLE = (pa.ArrowException, OSError, ValueError, KeyError)
 
 
 class ParquetTable(Table):
@@ -38,7 +39,7 @@ class ParquetTable(Table):
             with self._open() as opened:
                 self._schema: pa.Schema = opened.schema_arrow
                 about = opened.metadata
-        except _UNREADABLE as error:
+        except UNREADABLE as error:
             raise unreadable(name, error) from error
         self.rows: int = int(about.num_rows)
         refuse_rows(self.rows, max_rows)
@@ -53,7 +54,7 @@ class ParquetTable(Table):
             nested = pa.types.is_nested(self._schema.field(name).type)
             with self._open(None if nested else [name]) as opened:
                 return look_at(opened, name)
-        except _UNREADABLE:
+        except UNREADABLE:
             # What is wrong is said once it is read: others do no harm.
             return pa.nulls(0)
 
@@ -80,7 +81,7 @@ class ParquetTable(Table):
                         yield rows / self.rows, {name: batch[name] for name in names}
         except InputError:
             raise
-        except _UNREADABLE as error:
+        except UNREADABLE as error:
             raise unreadable(self._name, error) from error
         if rows != self.rows:
             raise unreadable(self._name)

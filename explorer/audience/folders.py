@@ -15,9 +15,8 @@ from typing import Any
 from explorer.errors import InputError
 from explorer.grid.apart import read_apart
 from explorer.grid.apart.limits import SUPPORTED
-from explorer.publish.checks import checked
+from explorer.publish.checks import LIMITS, checked
 from explorer.publish.names import MANIFEST
-from explorer.publish.verifying import LIMITS
 
 #: Releases of one server.
 MOST = 50

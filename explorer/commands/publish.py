@@ -175,11 +175,11 @@ def _again(arguments: argparse.Namespace) -> None:
     from explorer.privacy.ledger import Ledger
     from explorer.privacy.receipts import receipt_of_row
     from explorer.publish.about import About
+    from explorer.publish.checks import verify
     from explorer.publish.directory import require_free, write_directory
     from explorer.publish.names import MANIFEST, RELEASE
     from explorer.publish.published import Booking, Published
     from explorer.publish.signing import fingerprint
-    from explorer.publish.verifying import verify
     from explorer.releases.release import Release
 
     flags_of_drawing = ("points", "city", "epsilon", "population", "boxes")

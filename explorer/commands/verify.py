@@ -28,8 +28,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Look at the folder and print what was found; exit code 1 where it does not hold."""
+    from explorer.publish.checks import verify
     from explorer.publish.signing import public_key
-    from explorer.publish.verifying import verify
 
     key = b"" if arguments.key is None else public_key(Path(arguments.key).expanduser())
     verdict = verify(arguments.folder, key)

@@ -1,14 +1,19 @@
-"""What must hold of a folder: looked at in an order in which nothing is read before it is safe."""
+"""Verify a published folder: what must hold of it, in an order in which nothing unsafe is read.
+
+`verify` does so in a process with limits, which can take nothing with it.
+"""
 
 from __future__ import annotations
 
 import json
 import stat
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from explorer.errors import InputError
-from explorer.publish.contents import contents
+from explorer.grid.apart import Limits, read_apart
+from explorer.publish.contents import Check, contents
 from explorer.publish.manifest import (
     FORMAT,
     FORMATS,
@@ -19,7 +24,6 @@ from explorer.publish.manifest import (
 )
 from explorer.publish.names import FILES, MANIFEST, REQUIRED, SIGNATURE
 from explorer.publish.signing import fingerprint, signer
-from explorer.publish.verdict import Check, Verdict
 
 #: Bytes of all files together.
 _MOST = 2 * 10**9
@@ -36,6 +40,36 @@ _COMPUTABLE = (
     "Take the folder back, and publish the same release anew, which spends nothing: dp-explorer "
     "publish --again DIR -o NEW."
 )
+
+#: What looking at one folder may take: a map of a million leaves needs about half of it.
+LIMITS = Limits(cpu=180, memory=3_000_000_000, wall=600.0)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What was found of a folder.
+
+    Attributes
+    ----------
+    checks : in their order; after the first group that does not hold nothing more is read
+    signed_by : the fingerprint of the key, "" for a folder that is unsigned
+    signature : what its signature says, in a sentence
+    warning : what its publisher has to know and do, "" for nothing
+    """
+
+    checks: tuple[Check, ...]
+    signed_by: str
+    signature: str
+    warning: str = ""
+
+    @property
+    def holds(self) -> bool:
+        """Whether everything does."""
+        return all(check.holds for check in self.checks)
+
+    def facts(self) -> dict[str, Any]:
+        """As JSON can hold it."""
+        return {"holds": self.holds, **asdict(self)}
 
 
 class Unreadable(InputError):
@@ -68,6 +102,39 @@ def checked(folder: Path, key: str = "") -> Verdict:
         checks.append(Check("contents", False, "Not looked at, since files are not as they were."))
     warning = _COMPUTABLE if manifest["format"] == 1 else ""
     return Verdict(tuple(checks), signed_by, signature, warning)
+
+
+def verify(folder: str | Path, key: bytes = b"") -> Verdict:
+    """Look at a folder, anyone who made it.
+
+    Parameters
+    ----------
+    folder : of a published release
+    key : the public key that it has to be signed with, 32 bytes; any without
+
+    Raises
+    ------
+    InputError
+        For what cannot be read: no such folder, no manifest, more than 2 GB, a file that takes
+        more than the limits.
+
+    Examples
+    --------
+    >>> verify("nowhere at all")
+    Traceback (most recent call last):
+    explorer.errors.InputError: ...
+    """
+    plain = read_apart(
+        as_plain, b"", str(Path(folder).expanduser().absolute()), key.hex(), limits=LIMITS
+    )
+    checks = tuple(Check(**entry) for entry in plain["checks"])
+    return Verdict(checks, plain["signed_by"], plain["signature"], plain["warning"])
+
+
+def as_plain(_content: bytes, folder: str, key: str) -> dict[str, Any]:
+    """In the process with limits: what was found, as plain values."""
+    facts = checked(Path(folder), key).facts()
+    return {**facts, "checks": list(facts["checks"])}
 
 
 def _look(folder: Path) -> Check:

@@ -32,5 +32,6 @@ def templates(folder: Path, longest: int) -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        keep_trailing_newline=True,
         auto_reload=False,
     )

@@ -15,7 +15,7 @@ import rasterio
 import shapely
 
 from explorer.grid.grid import Grid
-from explorer.publish import geotiff, geotiff_reading
+from explorer.publish import geotiff
 from explorer.publish.leaves import leaves_of, why_none
 from explorer.publish.tables import write_geojson
 from explorer.releases.release import Release
@@ -137,7 +137,7 @@ def test_a_picture_is_laid_out_for_the_cloud(tmp_path: Path) -> None:
     assert np.array_equal(whole[::-1], density)
     assert np.allclose(small, whole.reshape(350, 2, 550, 2).mean(axis=(1, 3)))
     # All directories come first, then tiles from the smallest overview to the whole map.
-    read = geotiff_reading.read(path)
+    read = geotiff.read(path)
     assert [level.shape for level in read.levels] == [
         (700, 1100),
         (350, 550),

@@ -23,14 +23,13 @@ from explorer.errors import InputError
 from explorer.grid.apart.limits import SUPPORTED, Limits
 from explorer.mechanisms import mechanism
 from explorer.points.matrix import FrequencyMatrix
-from explorer.publish import contents, geotiff_reading, verifying
-from explorer.publish.checks import checked
+from explorer.publish import checks, contents, geotiff
+from explorer.publish.checks import checked, verify
 from explorer.publish.directory import write_directory
 from explorer.publish.geotiff import write as write_picture
 from explorer.publish.manifest import as_bytes
 from explorer.publish.names import FILES, MANIFEST, REQUIRED, SIGNATURE
 from explorer.publish.signing import PublisherKey, fingerprint
-from explorer.publish.verifying import verify
 from explorer.releases.release import Release
 from explorer.releases.transcript import LedgerRow
 from explorer.testing import towns
@@ -451,7 +450,7 @@ def with_a_bomb(path: Path) -> None:
     content = path.read_bytes()
     bomb = zlib.compress(bytes(10**8), 9)
     at = len(content)
-    directory = geotiff_reading.read(path)
+    directory = geotiff.read(path)
     old = directory.places[0][0]
     # The place of the only tile stands in its directory as it is.
     place = content.index(old.to_bytes(4, "little"))
@@ -483,6 +482,6 @@ def test_files_that_mean_harm_are_refused(name, harm, folder) -> None:
 def test_a_folder_is_read_in_a_process_of_its_own(whole, monkeypatch) -> None:
     monkeypatch.setattr(Release, "load", lambda _: pytest.fail("it was read here"))
     assert verify(whole).holds
-    monkeypatch.setattr(verifying, "LIMITS", Limits(wall=0.0))
+    monkeypatch.setattr(checks, "LIMITS", Limits(wall=0.0))
     with pytest.raises(InputError, match="more than 0 seconds"):
         verify(whole)

@@ -27,14 +27,13 @@ from explorer.privacy.drawn import Drawn, DrawnReleases
 from explorer.privacy.ledger import Ledger
 from explorer.privacy.receipts import receipts, statement
 from explorer.publish.about import QUESTIONS, About, KeptAnswers
-from explorer.publish.checks import checked
+from explorer.publish.checks import Verdict, checked
 from explorer.publish.directory import write_directory
 from explorer.publish.manifest import size_and_sum
 from explorer.publish.names import RELEASE
 from explorer.publish.published import Booking, Boxes, Method, Published
 from explorer.publish.registry import slug
 from explorer.publish.signing import PublisherKey, fingerprint
-from explorer.publish.verdict import Verdict
 from explorer.queries.range_files import MOST_BYTES, SUFFIXES, foreign_ranges
 from explorer.releases.release import Release
 from explorer.views.markup import safe_text

@@ -272,11 +272,6 @@ def aggregate(
     ring : (n,) the people in random order
     random : source of seeds and coefficients
     watched : whose part is kept, a survivor
-
-    Raises
-    ------
-    Refused
-        If fewer than `fewest` sent a vector, or fewer than t neighbours of anybody answer.
     """
     if len(last) < 2:
         raise Refused("one person alone is no sum")

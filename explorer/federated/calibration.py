@@ -122,11 +122,6 @@ def epsilon_of_fewer(epsilon: float, part: float) -> float:
     eps(a) = ln[ F(a, a; 1; q^2) / (a q F(a, a + 1; 2; q^2)) ], F = 2F1, q = exp(-epsilon). A shape
     of 1 or more costs epsilon: what is beyond 1 is independent noise on top.
 
-    Parameters
-    ----------
-    epsilon : above 0, for sensitivity 1
-    part : a, above 0
-
     >>> [round(epsilon_of_fewer(0.5, a), 3) for a in (0.9, 0.5, 0.3)]
     [0.586, 1.138, 1.658]
     """

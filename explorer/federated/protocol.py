@@ -35,11 +35,6 @@ class Protocol:
     bits : int, optional
         Bits of a counter, 1 to 62; by default as many as a sum with its noise needs
         (`calibration.bits`). With fewer, counters wrap round: `Sums.overflow`; see `require_bits`.
-
-    Raises
-    ------
-    InputError
-        For anything outside.
     """
 
     shard: int = 10_000

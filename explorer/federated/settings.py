@@ -53,7 +53,6 @@ class Settings(Mechanism):
     algorithm = param.Selector(
         default="people",
         objects=list(ALGORITHMS),
-        label="Algorithm",
         doc="How rounds follow each other: each person asked once; as the paper has it, or mended; "
         "or what the paper compares with.",
     )
@@ -63,7 +62,6 @@ class Settings(Mechanism):
         softbounds=(1_000, 1_000_000),
         step=1_000,
         allow_None=True,
-        label="People",
         doc="How many people are asked, at most: in all, or in each round of Algorithm 2. Given "
         "for a release it declares how many take part, whatever the data holds.",
     )
@@ -72,7 +70,6 @@ class Settings(Mechanism):
         bounds=(2, 10**9),
         softbounds=(100, 100_000),
         step=100,
-        label="Shard",
         doc="The most people whose vectors are added before anybody sees a sum: large shards have "
         "less noise.",
     )
@@ -80,21 +77,18 @@ class Settings(Mechanism):
         default=0.1,
         bounds=(0.0, 0.9),
         step=0.01,
-        label="Dropped",
         doc="Share of the people asked who send nothing.",
     )
     corrupt = param.Number(
         default=0.05,
         bounds=(0.0, 0.9),
         step=0.01,
-        label="Corrupt",
         doc="Share of the people of a shard whose noise the server may know. Shards are drawn at "
         "random: give a little more than their share of all people.",
     )
     depth = param.Integer(
         default=10,
         bounds=(1, 11),
-        label="Depth",
         doc="How often the map may be quartered, down to single cells of the grid at most.",
     )
     c = param.Number(
@@ -120,7 +114,6 @@ class Settings(Mechanism):
         bounds=(1, MOST_BITS),
         softbounds=(8, 32),
         allow_None=True,
-        label="Bits",
         doc="Bits of each number that a person sends. Automatic: as many as the sums of a round "
         "with their noise need.",
     )
@@ -143,7 +136,6 @@ class Settings(Mechanism):
         bounds=(0.0, 1e6),
         softbounds=(1.0, 100.0),
         allow_None=True,
-        label="Threshold",
         doc="Of paper: cells of more people than this are divided, whatever the noise (Table 3). "
         "Automatic: k standard deviations.",
     )
@@ -160,7 +152,6 @@ class Settings(Mechanism):
         bounds=(1, MOST_ROUNDS),
         softbounds=(2, 20),
         allow_None=True,
-        label="Equal rounds",
         doc="Of paper: as many rounds, each at an equal part of epsilon (Table 3). Automatic: "
         "the schedule of c and b.",
     )
@@ -168,7 +159,6 @@ class Settings(Mechanism):
         default=0.25,
         bounds=(0.0, 1.0),
         step=0.05,
-        label="Collapse",
         doc="Of paper: cells below this part of the threshold are given up; 0: those of 0 people "
         "or less (erratum 40).",
     )
@@ -184,7 +174,6 @@ class Settings(Mechanism):
         bounds=(0.0, 1.0),
         softbounds=(0.0, 0.2),
         step=0.01,
-        label="Growth",
         doc="Of paper: all that is left is spent once the tree gained no more than this part in "
         "new cells; 0: never (erratum 40).",
     )
@@ -192,7 +181,6 @@ class Settings(Mechanism):
         default=None,
         bounds=(1, 11),
         allow_None=True,
-        label="Level",
         doc="Of flat and sampling: which level is asked for, 4^level cells, down to the depth. "
         "Automatic: the depth.",
     )

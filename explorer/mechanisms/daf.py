@@ -64,7 +64,6 @@ class DAF(Mechanism):
         softbounds=(0, 500),
         step=10,
         allow_None=True,
-        label="Stop count",
         doc="A node with a noisy count of this or less is not cut any more. Automatic: none, every "
         "axis is cut.",
     )

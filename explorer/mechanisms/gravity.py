@@ -93,7 +93,6 @@ class Gravity(Mechanism):
     partition = param.Selector(
         default="adaptive",
         objects=["adaptive", "fixed boxes", "PrivTree"],
-        label="Partition",
         doc="Adaptive cuts where trips are; fixed boxes are chosen in public; PrivTree halves all "
         "axes at once and pays one price for its structure.",
     )
@@ -110,7 +109,6 @@ class Gravity(Mechanism):
         bounds=(2, 64),
         softbounds=(2, 16),
         allow_None=True,
-        label="Zones",
         doc="Cuts every place into z x z zones first, so that flows between zones have draws of "
         "their own: the largest become several times better, everything else 17 to 30 % worse.",
     )

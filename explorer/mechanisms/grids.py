@@ -156,7 +156,6 @@ class AG(Mechanism):
         default=0.5,
         bounds=(0.05, 0.95),
         step=0.05,
-        label="Alpha",
         doc="Part of the budget that counts the coarse cells; the paper finds 0.2 to 0.6 alike.",
     )
     c = guideline_option("c", 10.0, "Constant of Guideline 1, for the coarse grid.")

@@ -53,7 +53,6 @@ class Hierarchy(Mechanism):
         default=2,
         bounds=(2, 32),
         softbounds=(2, 8),
-        label="Branching",
         doc="How many times coarser a side of the next level up is (b).",
     )
     levels = param.Integer(
@@ -139,7 +138,6 @@ class HB(Mechanism):
         bounds=(2, 2048),
         softbounds=(2, 64),
         allow_None=True,
-        label="Branching",
         doc="Parts along each side (b). Automatic: by the rule for range queries.",
     )
 

@@ -74,7 +74,6 @@ class HTF(Mechanism):
         bounds=(0, 22),
         softbounds=(0, 20),
         allow_None=True,
-        label="Height",
         doc="Most cuts between the whole map and a leaf. Automatic: as many as a noisy count of "
         "all points is worth (Eq. 15).",
     )
@@ -82,13 +81,11 @@ class HTF(Mechanism):
         default=3,
         bounds=(1, 20),
         softbounds=(1, 10),
-        label="T",
         doc="Rounds of the search for a cut; each looks at two more cuts and thins the budget.",
     )
     stop_rule = param.Selector(
         default="count",
         objects=["count", "optimal", "per epsilon"],
-        label="Stop rule",
         doc="When a piece is not cut any more: below a fixed count, below the best count for its "
         "size (Algorithm 4), or below a count that grows as epsilon shrinks.",
     )
@@ -97,7 +94,6 @@ class HTF(Mechanism):
         bounds=(0, 1e9),
         softbounds=(0, 500),
         step=1,
-        label="Stop count",
         doc="A node whose noisy count is this or less is not cut any more.",
     )
     stop_factor = param.Number(
@@ -105,20 +101,17 @@ class HTF(Mechanism):
         bounds=(0, 1e6),
         softbounds=(0, 100),
         step=1,
-        label="Stop factor",
         doc="A node with a noisy count of this over epsilon or less is not cut any more.",
     )
     stop_extent = param.Integer(
         default=1,
         bounds=(1, 2**22),
         softbounds=(1, 256),
-        label="Stop extent",
         doc="A node of this many cells or fewer is not cut any more.",
     )
     split_rule = param.Selector(
         default="search",
         objects=list(RULES),
-        label="Split rule",
         doc="How a cut is chosen: by the paper's search, by the same kept to the middle half or "
         "quarter, among all cuts at once, or always in the middle, which costs nothing.",
     )
@@ -127,13 +120,11 @@ class HTF(Mechanism):
         bounds=(1e-6, 5),
         softbounds=(1e-4, 1e-2),
         step=1e-4,
-        label="Split budget",
         doc="Epsilon for choosing cuts.",
     )
     split_budget_per = param.Selector(
         default="level",
         objects=["level", "total"],
-        label="Split budget per",
         doc="Whether the split budget is meant for each level or for all of them together.",
     )
     height_budget = param.Number(
@@ -141,13 +132,11 @@ class HTF(Mechanism):
         bounds=(1e-6, 1),
         softbounds=(1e-4, 1e-2),
         step=1e-4,
-        label="Height budget",
         doc="Epsilon for the noisy total behind an automatic height and optimal thresholds.",
     )
     first_axis = param.Selector(
         default="paper",
         objects=["paper", "rows", "columns", "longer"],
-        label="First axis",
         doc="What the first cut divides: by the height's parity as printed, rows, columns, or "
         "always the longer side.",
     )

@@ -60,7 +60,6 @@ class KDStandard(Mechanism):
         default=14,
         bounds=(0, 20),
         softbounds=(0, 18),
-        label="Height",
         doc="Cuts between the whole map and a leaf.",
     )
     structure_share = structure_share_option()
@@ -110,7 +109,6 @@ class KDHybrid(Mechanism):
     order = param.Selector(
         default="kd first",
         objects=["kd first", "quad first"],
-        label="Order",
         doc="Which kind of levels stands at the top of the tree.",
     )
     kd_levels = param.Integer(
@@ -176,7 +174,6 @@ class KDCell(Mechanism):
         default=12,
         bounds=(0, 20),
         softbounds=(0, 16),
-        label="Height",
         doc="Most cuts between the whole map and a leaf.",
     )
     grid_share = param.Number(
@@ -191,7 +188,6 @@ class KDCell(Mechanism):
         bounds=(0, 1e9),
         softbounds=(0, 500),
         step=1,
-        label="Stop count",
         doc="A node with this noisy count or less is not cut any more.",
     )
 

@@ -202,12 +202,7 @@ def measured(
 
 
 def _below(nodes: Regions, jump: Ints, cut: list[int]) -> tuple[Regions, Ints]:
-    """Halve nodes along the axes that are cut, each so many times; a jump of 0 leaves one out.
-
-    Returns
-    -------
-    What is reached, and which of the nodes each is in. Single cells are not divided.
-    """
+    """Halve nodes along the axes that are cut, each so many times; a jump of 0 leaves one out."""
     halves = np.ones(nodes.lower.shape[1], dtype=np.int64)
     halves[cut] = 2
     owner = np.flatnonzero(jump)

@@ -57,7 +57,6 @@ class QuadTree(Mechanism):
         default=None,
         bounds=(0, 11),
         allow_None=True,
-        label="Height",
         doc="How often the map is quartered. Automatic: down to single cells.",
     )
     budget = level_budget_option()

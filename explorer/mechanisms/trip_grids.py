@@ -155,7 +155,6 @@ class EUG(TripGrid):
     border_term = param.Selector(
         default="printed",
         objects=["printed", "corrected"],
-        label="Border term",
         doc="How the error at the border of a question grows: as the paper prints it, right in two "
         "dimensions only, or corrected, which cuts finer.",
     )

@@ -38,6 +38,8 @@ Progress = Callable[[float], None]
 class Curator(Passes):
     """Answers budgeted questions about exact counts.
 
+    Every measurement raises `BudgetExceeded` if any region cannot pay; nothing is drawn then.
+
     Parameters
     ----------
     counts : Counts
@@ -150,11 +152,6 @@ class Curator(Passes):
         Returns
         -------
         (n,) int64; may be negative
-
-        Raises
-        ------
-        BudgetExceeded
-            If any region cannot pay; nothing is drawn then.
         """
         regions = self._own(regions)
         paid = self._charge(regions, units, stage)
@@ -192,11 +189,6 @@ class Curator(Passes):
         Returns
         -------
         (n,) first cell of the upper half
-
-        Raises
-        ------
-        BudgetExceeded
-            If any region cannot pay; nothing is drawn then.
         """
         regions = self._own(regions)
         if rounds != int(rounds) or rounds < 0:
@@ -270,11 +262,6 @@ class Curator(Passes):
         Returns
         -------
         (sum of parts - 1,) first cells of all slabs but the first, region by region
-
-        Raises
-        ------
-        BudgetExceeded
-            If any region cannot pay; nothing is drawn then.
         """
         regions = self._own(regions)
         axis, parts = (
@@ -315,11 +302,6 @@ class Curator(Passes):
         Returns
         -------
         (n,) first cell of the upper half
-
-        Raises
-        ------
-        BudgetExceeded
-            If any region cannot pay; nothing is drawn then.
         """
         regions = self._own(regions)
         axis, start, length = sides(regions, axis)
@@ -354,11 +336,6 @@ class Curator(Passes):
         -------
         Regions
             The leaves. Their scores are not released: counts need a budget of their own.
-
-        Raises
-        ------
-        BudgetExceeded
-            If any region cannot pay; nothing is drawn then.
         """
         root, units = self._own(root), int(units)
         self._charge(root, units, stage)

@@ -40,13 +40,6 @@ class Offers:
 
         Cut j = 1 .. m - 1 of a side of L cells is at low + (j - 1/2 + U) L / m, U uniform on
         (0, 1), rounded down; then moved as little as leaves a cell for every slab on either side.
-
-        Parameters
-        ----------
-        keys : (n,) names of the regions
-        low, high : (n,) whole numbers
-        parts : (n,) m, 1 to high - low
-        number : p, 1 or more
         """
         cut_owner, j = _counted_off(parts - 1)
         j += 1

@@ -7,9 +7,8 @@ for what a person can correct, and imports whatever takes time inside its functi
 
 from __future__ import annotations
 
-import argparse
 from importlib import import_module
-from typing import Protocol, cast
+from types import ModuleType
 
 COMMANDS = (
     "serve",
@@ -34,18 +33,6 @@ COMMANDS = (
 )
 
 
-class Command(Protocol):
-    """What a module of this package has."""
-
-    HELP: str
-
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Declare the command's arguments; called only when the command is used."""
-
-    def run(self, arguments: argparse.Namespace) -> None:
-        """Do what was asked for."""
-
-
-def command(name: str) -> Command:
+def command(name: str) -> ModuleType:
     """The module of a command."""
-    return cast(Command, import_module(f"explorer.commands.{name}"))
+    return import_module(f"explorer.commands.{name}")

@@ -100,7 +100,6 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _asked(arguments: argparse.Namespace, release: Any, form: str) -> Asked:
-    """What is asked of a release of trips or of one map."""
     from explorer.grid.places import TripDomain
 
     if not isinstance(release.domain, TripDomain):
@@ -124,7 +123,6 @@ def _figures(answers: Answers, leaves: np.ndarray | None) -> dict[str, np.ndarra
 
 
 def _text(asked: Asked, figures: Mapping[str, np.ndarray], form: str) -> str:
-    """The text of one of `FORMATS`."""
     if form == "table":
         return asked.table(figures) + "\n"
     if form == "json":
@@ -134,7 +132,6 @@ def _text(asked: Asked, figures: Mapping[str, np.ndarray], form: str) -> str:
 
 
 def _write(asked: Asked, figures: Mapping[str, np.ndarray], path: Path, form: str) -> None:
-    """Write the file in a form of `ENDINGS`."""
     if form not in _BINARY:
         # Before a file is begun: some forms are refused.
         text = _text(asked, figures, form)

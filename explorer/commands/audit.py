@@ -308,7 +308,7 @@ def _result(what: str, details: tuple[Any, ...]) -> Any:
     from explorer.mechanisms import PrivTree, mechanism
     from explorer.privacy.audit import audit, proofs, sources
     from explorer.testing import corners, refusals
-    from explorer.testing.wide import by_kind
+    from explorer.testing.counts import by_kind
 
     name = details[0]
     if what == "noise":

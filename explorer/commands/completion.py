@@ -51,6 +51,5 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _parsers(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    """The parsers of all commands by name."""
     chooser = next(a for a in parser._actions if isinstance(a, argparse._SubParsersAction))
     return dict(chooser.choices)

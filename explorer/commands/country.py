@@ -117,7 +117,6 @@ def run(arguments: argparse.Namespace) -> None:
 def _settings_inside(
     arguments: argparse.Namespace, settings: dict[str, Any]
 ) -> dict[str, dict[str, Any]]:
-    """Settings of the mechanism inside, checked by that mechanism."""
     from explorer.country.mechanism import NO_MAPS, Country
     from explorer.mechanisms import mechanism
 

@@ -118,7 +118,6 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _refuse_flags(arguments: argparse.Namespace) -> None:
-    """Refuse flags of another paper."""
     paper = arguments.paper
     for name in _WITHOUT.get(paper, ()):
         if getattr(arguments, name) is not None:
@@ -154,7 +153,6 @@ def _of_paper(
 def _compare_trips(
     arguments: argparse.Namespace, seeds: int | None, jobs: int | None, path: Path | None
 ) -> None:
-    """Errors next to those of the reference, by set, mechanism and epsilon."""
     from explorer.papers.reference import SETS, compare_trips, save, tables_of_trips
 
     keys = tuple(arguments.set or SETS)

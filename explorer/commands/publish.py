@@ -297,7 +297,6 @@ def _key(arguments: argparse.Namespace) -> PublisherKey:
 
 
 def _note_saved(ledger: Ledger, token: str, folder: Path) -> None:
-    """Note that a draw came to its end in a folder."""
     from explorer.privacy.drawn import DrawnReleases
     from explorer.publish.manifest import size_and_sum
     from explorer.publish.names import RELEASE

@@ -246,7 +246,6 @@ def asked_of_one_map(arguments: argparse.Namespace, grid: Grid) -> Asked:
 
 
 def _rectangles(arguments: argparse.Namespace, grid: Grid) -> tuple[Floats, list[str]]:
-    """The rectangles that are asked, (n, 4) in the grid's unit, and their names."""
     import numpy as np
 
     from explorer.grid.degrees import refuse_degrees
@@ -289,7 +288,6 @@ def _refuse_shapes(sentence: str) -> None:
 
 
 def _polygons(arguments: argparse.Namespace, grid: Grid) -> tuple[GeoSeries, list[str]]:
-    """The polygons that are asked and their names, of the column and CRS that were given."""
     from explorer.grid.degrees import refuse_degrees
     from explorer.queries.range_files import read_polygons
 
@@ -433,7 +431,6 @@ def _by_place(arguments: argparse.Namespace, domain: TripDomain) -> tuple[Floats
 
 
 def _typed(arguments: argparse.Namespace, word: str) -> list[list[float]]:
-    """The boxes that were typed after a flag, in order."""
     boxes: list[list[float]] = getattr(arguments, f"box {word}")
     return boxes
 

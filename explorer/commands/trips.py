@@ -161,7 +161,6 @@ def _places(text: str) -> list[str | tuple[str, str]]:
 
 
 def _grids(arguments: argparse.Namespace, places: int) -> list[Grid]:
-    """The public grid of every place."""
     texts = (arguments.grid or _DEFAULT_SHAPE).split(",")
     shapes = [flags.shape(text) for text in texts]
     if len(shapes) not in (1, places):
@@ -185,7 +184,6 @@ def _grids(arguments: argparse.Namespace, places: int) -> list[Grid]:
 
 
 def _as_flags(sentence: str) -> str:
-    """An advice of the library as flags of this command."""
     for pattern, typed in _ADVICE:
         sentence = pattern.sub(typed, sentence)
     return reading.as_flags(sentence)

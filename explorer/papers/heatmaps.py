@@ -5,12 +5,13 @@ Tables 1, 2 and 3 in form, and the claims; see `heatmap_bench` for maps and meth
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from explorer.evaluate.ranking import critical_value, standard_error
+from explorer.evaluate.ranking import standard_error
 from explorer.papers.heatmap_bench import (
     BYTES,
     FLAT,
@@ -29,7 +30,9 @@ from explorer.papers.heatmap_bench import (
     Plan,
 )
 from explorer.papers.report import Claim, Table
-from explorer.papers.verdicts import Comparison, Floats, Outcome, below, ratio, smaller
+from explorer.papers.verdicts import Comparison, Floats, Outcome, below, ratio, side, smaller
+
+Measure = Callable[[HeatmapBench, int], Floats]
 
 FAILING = 0.2
 """Of the people, in the claim on dropouts."""
@@ -70,22 +73,36 @@ def _with_error(sample: Floats) -> str:
     return f"{sample.mean():.3g} ± {standard_error(sample):.1g}"
 
 
-def _against(ours: str, theirs: str, where: str = "all", limit: float | None = None) -> Any:
+def _compared(
+    meaning: str,
+    ours: Measure,
+    theirs: Measure,
+    limit: float | None = None,
+    aside: str = "",
+    where: str = "all",
+) -> Callable[[HeatmapBench], Outcome]:
+    """A judge that compares two figures on every map: smaller, or at most ``limit`` of the other.
+
+    All cells together are held against 1, which says nothing where a claim has another limit.
+    """
+
     def judge(bench: HeatmapBench) -> Outcome:
         chosen = {"all": range(len(bench.maps)), "rough": bench.rough, "even": bench.even}[where]
         cells: list[Comparison] = []
         for at in chosen:
-            pair = bench.error(at, ours), bench.error(at, theirs)
-            title = bench.maps[at].title
+            title, pair = bench.maps[at].title, (ours(bench, at), theirs(bench, at))
             cells.append(smaller(title, *pair) if limit is None else below(title, *pair, limit))
-        return Outcome(f"MSE, {ours} over {theirs}", cells, sense=_sense(limit))
+        return Outcome(meaning, cells, aside, sense=-1 if limit is None else 0)
 
     return judge
 
 
-def _sense(limit: float | None) -> int:
-    """All cells together are held against 1, which says nothing where a claim has another limit."""
-    return -1 if limit is None else 0
+def _mse(method: str, **setting: Any) -> Measure:
+    return lambda bench, at: bench.error(at, method, **setting)
+
+
+def _against(ours: str, theirs: str, where: str = "all", limit: float | None = None) -> Any:
+    return _compared(f"MSE, {ours} over {theirs}", _mse(ours), _mse(theirs), limit, where=where)
 
 
 def together(bench: HeatmapBench, ours: str, smooth: bool) -> tuple[Comparison, list[float]]:
@@ -109,9 +126,7 @@ def _target(ours: str, smooth: bool, limit: float) -> Any:
     def judge(bench: HeatmapBench) -> Outcome:
         comparison, values = together(bench, ours, smooth)
         other, _ = together(bench, f"{ours}, c .5", smooth)
-        cell = Comparison(
-            comparison.what, comparison.value, comparison.moves, side(comparison, limit)
-        )
+        cell = replace(comparison, says=side(comparison.value, comparison.moves, limit))
         aside = (
             f"Single settings: {min(values):.2f} to {max(values):.2f}. "
             f"With c .5: {other.value:.3f} ± {other.error:.1g}."
@@ -120,14 +135,6 @@ def _target(ours: str, smooth: bool, limit: float) -> Any:
         return Outcome(meaning, (cell,), aside, sense=0)
 
     return judge
-
-
-def side(comparison: Comparison, limit: float) -> int:
-    """1 when a value is surely below a limit, -1 when surely above, else 0."""
-    gap = np.log(limit / comparison.value)
-    if abs(gap) <= critical_value(len(comparison.moves)) * standard_error(comparison.moves):
-        return 0
-    return 1 if gap > 0 else -1
 
 
 def _cheaper(column: int) -> Any:
@@ -147,51 +154,33 @@ def _cheaper(column: int) -> Any:
 
 
 def _private_level(bench: HeatmapBench) -> Outcome:
-    cells = []
-    for at, bench_map in enumerate(bench.maps):
-        pair = bench.error(at, HIERARCHICAL), bench.error(at, ORACLE)
-        comparison = below(bench_map.title, *pair, NONE_BETTER)
-        # The claim is the opposite: not within a hundredth.
-        cells.append(
-            Comparison(comparison.what, comparison.value, comparison.moves, -comparison.says)
-        )
-    return Outcome(
-        "MSE of the level chosen by noisy sums over the one that the truth names", cells,
-        "More than 1 % counts; both have the same sums.", sense=0,
-    )  # fmt: skip
+    outcome = _compared(
+        "MSE of the level chosen by noisy sums over the one that the truth names",
+        _mse(HIERARCHICAL),
+        _mse(ORACLE),
+        NONE_BETTER,
+        "More than 1 % counts; both have the same sums.",
+    )(bench)
+    # The claim is the opposite: not within a hundredth.
+    return replace(outcome, cells=[replace(cell, says=-cell.says) for cell in outcome.cells])
 
 
 def _dropouts(method: str) -> Any:
-    def judge(bench: HeatmapBench) -> Outcome:
-        cells = [
-            below(
-                bench_map.title,
-                bench.error(at, method, dropped=FAILING),
-                bench.error(at, method),
-                1.15,
-            )
-            for at, bench_map in enumerate(bench.maps)
-        ]
-        return Outcome(
-            f"MSE with {FAILING:.0%} dropped over that with nobody, {method}", cells,
-            "Shares of noise are made for 78 % of a shard of 10,000 people.", sense=0,
-        )  # fmt: skip
-
-    return judge
+    meaning = f"MSE with {FAILING:.0%} dropped over that with nobody, {method}"
+    aside = "Shares of noise are made for 78 % of a shard of 10,000 people."
+    return _compared(meaning, _mse(method, dropped=FAILING), _mse(method), 1.15, aside)
 
 
 def _bits(bench: HeatmapBench) -> Outcome:
-    cells = [
-        below(bench_map.title, bench.error(at, PRINTED, bits=BITS),
-              bench.error(at, PRINTED, bits=2 * BITS), 1.0)
-        for at, bench_map in enumerate(bench.maps)
-    ]  # fmt: skip
     needed = max(bench.sent(at, PRINTED, BYTES - 1).max() for at in range(len(bench.maps)))
-    return Outcome(
-        "MSE with 16 bits an integer over that with 32, Algorithm 2, c .1", cells,
+    return _compared(
+        "MSE with 16 bits an integer over that with 32, Algorithm 2, c .1",
+        _mse(PRINTED, bits=BITS),
+        _mse(PRINTED, bits=2 * BITS),
+        1.0,
         f"Sums of shards one by one, modulo 2^16. The tail bound asks for {needed:.0f} bits in the "
-        "widest round.", sense=0,
-    )  # fmt: skip
+        "widest round.",
+    )(bench)
 
 
 def _several(bench: HeatmapBench) -> Outcome:
@@ -202,22 +191,16 @@ def _several(bench: HeatmapBench) -> Outcome:
     )  # fmt: skip
 
 
-def _larger_shards(bench: HeatmapBench) -> Outcome:
-    method = "Algorithm 2, c .3"
-    cells = [
-        smaller(bench.maps[at].title, bench.error(at, method), bench.error(at, method, shard=1_000))
-        for at in range(len(bench.maps))
-    ]
-    return Outcome("MSE with shards of 10,000 over shards of 1,000", cells)
-
-
-def _more_people(bench: HeatmapBench) -> Outcome:
-    method, few = "Algorithm 2, c .3", bench.number // 10
-    cells = [
-        smaller(bench.maps[at].title, bench.error(at, method), bench.error(at, method, few))
-        for at in range(len(bench.maps))
-    ]
-    return Outcome("MSE of ten times as many people", cells)
+_larger_shards = _compared(
+    "MSE with shards of 10,000 over shards of 1,000",
+    _mse("Algorithm 2, c .3"),
+    _mse("Algorithm 2, c .3", shard=1_000),
+)
+_more_people = _compared(
+    "MSE of ten times as many people",
+    _mse("Algorithm 2, c .3"),
+    lambda bench, at: bench.error(at, "Algorithm 2, c .3", bench.number // 10),
+)
 
 
 def _claim(key: str, where: str, sentence: str, judge: Any) -> Claim:

@@ -282,7 +282,6 @@ def fastest(bench: Bench) -> Outcome:
 
 
 def _default(epsilon: float = 0.1, **changes: object) -> HTF:
-    """Settings of section 7.7 with changes."""
     return HTF(epsilon=epsilon, **{"stop_count": 10, "height_budget": 1e-3, **changes})
 
 

@@ -404,7 +404,6 @@ def _figure(
 
 
 def _table_3(bench: Bench) -> Table:
-    """Time on places of two axes."""
     kinds: Kinds = (*PAPER, Gravity)
     rows = [
         (key, *(_mean(bench, key, kind, FIRST, "random", "seconds") for kind in kinds))

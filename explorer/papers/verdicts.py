@@ -104,7 +104,7 @@ class Outcome:
     @property
     def together(self) -> int:
         """What all cells say taken together: 1 for the claim, -1 against it, 0 open."""
-        return -self.sense * _side(self.value, self._moves, 1.0)
+        return -self.sense * side(self.value, self._moves, 1.0)
 
     @property
     def _moves(self) -> Floats:
@@ -141,13 +141,13 @@ def smaller(what: str, ours: Floats, theirs: Floats) -> Comparison:
 
 def below_one(what: str, value: float, moves: Floats) -> Comparison:
     """For the claim that a ratio is below 1."""
-    return Comparison(what, value, moves, _side(value, moves, 1.0))
+    return Comparison(what, value, moves, side(value, moves, 1.0))
 
 
 def below(what: str, ours: Floats, theirs: Floats, limit: float) -> Comparison:
     """For the claim that ours / theirs is at most a limit: beyond it only when it is for sure."""
     value, moves = ratio(ours, theirs)
-    says = 1 if value <= limit else min(_side(value, moves, limit), 0)
+    says = 1 if value <= limit else min(side(value, moves, limit), 0)
     return Comparison(what, value, moves, says)
 
 
@@ -156,7 +156,7 @@ def between(what: str, ours: Floats, theirs: Floats, low: float, high: float) ->
     value, moves = ratio(ours, theirs)
     if low <= value <= high:
         return Comparison(what, value, moves, 1)
-    sure = _side(value, moves, low if value < low else high) != 0
+    sure = side(value, moves, low if value < low else high) != 0
     return Comparison(what, value, moves, -1 if sure else 0)
 
 
@@ -186,7 +186,7 @@ def hollow(what: str, settings: Sequence[float], errors: Sequence[Floats]) -> Co
     end = lowest([errors[0], errors[-1]])
     value, moves = ratio(end, middle)
     where = f"{what}, best between at {at:g}"
-    return Comparison(where, value, moves, -_side(value, moves, 1.0))
+    return Comparison(where, value, moves, -side(value, moves, 1.0))
 
 
 def lowest(errors: Sequence[Floats]) -> Floats:
@@ -194,7 +194,7 @@ def lowest(errors: Sequence[Floats]) -> Floats:
     return min(errors, key=lambda sample: float(sample.mean()))
 
 
-def _side(value: float, moves: Floats, limit: float) -> int:
+def side(value: float, moves: Floats, limit: float) -> int:
     """1 when surely below the limit, -1 when surely above, else 0."""
     gap = np.log(limit) - np.log(value)
     error = standard_error(moves)

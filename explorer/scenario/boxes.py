@@ -240,14 +240,12 @@ def example_boxes(*grids: Grid) -> tuple[Box, ...] | tuple[Row, ...]:
 
 
 def _places(places: Any) -> tuple[Box | None, ...]:
-    """The boxes of a row."""
     if not isinstance(places, list | tuple) or not 2 <= len(places) <= MOST_PLACES:
         raise InputError(_ROW)
     return tuple(_place(place) for place in places)
 
 
 def _place(place: Any) -> Box | None:
-    """The box of one place."""
     if place is None or place == ANYWHERE:
         return None
     if isinstance(place, Box):

@@ -161,7 +161,6 @@ def _built(key: str, settings: dict[Any, Any]) -> Mechanism:
 
 
 def _differing(instance: Mechanism) -> tuple[tuple[str, Any], ...]:
-    """Name and value of the settings that are not the defaults."""
     return tuple(
         (name, Settings(value) if isinstance(value, Mapping) else value)
         for name, value in instance.settings().items()

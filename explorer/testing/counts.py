@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +13,16 @@ from explorer.grid.grid import Grid
 from explorer.grid.places import TripDomain
 from explorer.mechanisms import Mechanism
 from explorer.points.matrix import FrequencyMatrix
+from explorer.privacy.audit.audit import front_door
+from explorer.privacy.audit.replay import Publish
 from explorer.privacy.counts import Counts
+from explorer.privacy.noise import NoiseSource
+from explorer.releases.release import Release
 from explorer.testing.sources import crowds
 from explorer.trips.matrix import TripMatrix
 
 Ints = NDArray[np.int64]
+TWO_PLACES = 4
 
 #: Maps that plans stumble on: one cell, one row, empty, all in one cell, a diagonal.
 _ODD_MAPS: tuple[Ints, ...] = (
@@ -109,3 +115,20 @@ def odd_counts(dimensions: int) -> list[Ints]:
         np.ones((*short, 50), dtype=np.int64),
         corner,
     ]
+
+
+def by_kind(mechanism: Any) -> Publish:
+    """How an audit runs a mechanism: on maps, or, if it is for trips only, on trips of two places.
+
+    The cells of a map are folded into as many of four axes, one by one, so that neighbours stay
+    neighbours.
+    """
+    if mechanism.for_maps:
+        return front_door(mechanism)
+
+    def publish(matrix: FrequencyMatrix, source: NoiseSource) -> Release:
+        wide = counted(folded(matrix.counts, TWO_PLACES), matrix.contribution_bound)
+        release: Release = mechanism.release(wide, rng=source)
+        return release
+
+    return publish

@@ -16,7 +16,7 @@ from explorer.federated import mechanism as federated_mechanism
 from explorer.mechanisms import all_mechanisms, base, trip_mechanisms
 from explorer.privacy.audit.audit import replay_cases
 from explorer.privacy.curator import Curator
-from explorer.testing.wide import by_kind
+from explorer.testing.counts import by_kind
 from tests.audit.mutants import Noise
 from tests.audit.planting import Plant, planted
 

@@ -19,8 +19,8 @@ from explorer.papers.heatmap_bench import (
     measures,
     smoothed,
 )
-from explorer.papers.heatmaps import CLAIMS, side, tables
-from explorer.papers.verdicts import Comparison
+from explorer.papers.heatmaps import CLAIMS, tables
+from explorer.papers.verdicts import side
 from explorer.releases.rounds import Row
 from tests.federated.town import town
 
@@ -67,7 +67,7 @@ def test_what_a_person_sends_by_hand() -> None:
 def test_a_limit_is_passed_for_sure_or_open() -> None:
     moves = np.array([-0.1, 0.0, 0.1])
     # Three seeds: 4.5 standard errors of .058.
-    sides = [side(Comparison("", value, moves, 0), 1.0) for value in (0.7, 0.8, 1.0, 1.2, 1.4)]
+    sides = [side(value, moves, 1.0) for value in (0.7, 0.8, 1.0, 1.2, 1.4)]
     assert sides == [1, 0, 0, 0, -1]
 
 

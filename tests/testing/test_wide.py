@@ -5,7 +5,7 @@ from __future__ import annotations
 from explorer import FrequencyMatrix
 from explorer.mechanisms import EBP, HTF, Gravity, Identity
 from explorer.privacy.audit.audit import replay_cases
-from explorer.testing.wide import by_kind
+from explorer.testing.counts import by_kind
 
 
 def test_mechanisms_of_trips_run_on_two_places() -> None:

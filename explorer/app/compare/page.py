@@ -24,7 +24,7 @@ from explorer.app.kit.prose import column
 from explorer.app.kit.words import words
 from explorer.app.mappage.drawer import Drawer, wide_button
 from explorer.app.mappage.maps import read_cell
-from explorer.app.mappage.page import MapPage
+from explorer.app.mappage.page import BoxesPage
 from explorer.app.state import CompareState, Side
 from explorer.app.work.document import soon
 from explorer.errors import InputError
@@ -83,7 +83,7 @@ class CompareDrawer(Drawer):
         self._changed()
 
 
-class Compare(MapPage):
+class Compare(BoxesPage):
     """The Compare page, for a server or a notebook cell. Curator mode: it shows exact counts.
 
     Everything on it is a preview: repeatable noise, nothing to publish.

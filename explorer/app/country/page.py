@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,19 +27,17 @@ from explorer.app.country.maps import CountryMaps
 from explorer.app.country.screen import AreaLook, CountryScreen, answer_country, compute
 from explorer.app.country.sentences import AreaTable, about, answer, family_table, key_figures
 from explorer.app.curator.answers import CAUSES, COLUMNS, BoxAnswers
-from explorer.app.curator.explain import Panel
 from explorer.app.curator.own import MOST_BYTES, OwnPoints, UploadForm, as_read, read_upload
 from explorer.app.curator.parts import PageParts
 from explorer.app.kit import ui
 from explorer.app.kit.html import html_pane, put, section
-from explorer.app.kit.navigation import Link
 from explorer.app.kit.numbers import finite
 from explorer.app.kit.theme import SPOKEN_LABEL
-from explorer.app.mappage.city_page import Place
-from explorer.app.mappage.drawer import DrawnDrawer
-from explorer.app.mappage.drawing import Drawing
-from explorer.app.mappage.page import DrawnPage
+from explorer.app.mappage.city_page import Place, Source
+from explorer.app.mappage.drawer import SAVED, DrawerSpec, DrawnDrawer
+from explorer.app.mappage.page import MapPage
 from explorer.app.mappage.readout import GivenBars, Readout
+from explorer.app.mappage.spec import PageSpec
 from explorer.app.state import CountryState
 from explorer.cities.countries import countries, find
 from explorer.errors import InputError
@@ -51,7 +48,6 @@ from explorer.grid.values import shown
 from explorer.points.area_counts import AreaCounts
 from explorer.points.points import Points, read_points
 from explorer.queries.boxes import Box
-from explorer.scenario import Scenario
 from explorer.scenario.choices import LOWEST
 from explorer.views.markup import ledger_bar
 
@@ -219,65 +215,28 @@ class CountryReadout(Readout):
         self.closer()
 
 
-class CountryDrawer(DrawnDrawer):
-    """All controls of the Country page; parameters as of `DrawnDrawer`."""
+def _level(drawer: DrawnDrawer) -> Any:
+    label = drawer.state.param.level.label
+    menu = ui.Select(label=label, options={"lowest": LOWEST}, value=LOWEST, **ui.WIDE)
+    return drawer.tied.tie(menu, "level")
 
-    WORDS: ClassVar[str] = "country"
-    OWN: ClassVar[str] = "Cells and own country"
-    FILES: ClassVar[Mapping[str, str]] = {
-        **DrawnDrawer.FILES,
-        "Save as GeoPackage, a layer per level": "release.gpkg",
-    }
 
-    def data(self) -> list[Any]:
-        """Country and level."""
-        (chosen,) = self.mechanisms
-        # There is one mechanism; its settings and the mechanisms inside are below.
-        chosen.menu.visible = False
-        menu = ui.Select(
-            label=self.state.param.level.label,
-            options={"lowest": LOWEST},
-            value=LOWEST,
-            **ui.WIDE,
-        )
-        self.level = self.tied.tie(menu, "level")
-        #: Above the maps: it is what a visitor changes most.
-        self.shows = self.tied.choose(
-            "shows",
-            sizing_mode=None,
-            margin=0,
-            styles={"flex": "0 1 250px"},
-            stylesheets=[SPOKEN_LABEL],
-        )
-        return ["About", self.city, "Country", self.level, "Areas on the map"]
+def _shows(drawer: DrawnDrawer) -> Any:
+    """It is above the maps: a visitor changes it most."""
+    look = {"styles": {"flex": "0 1 250px"}, "stylesheets": [SPOKEN_LABEL]}
+    return drawer.tied.choose("shows", sizing_mode=None, margin=0, **look)
 
-    def grid(self) -> list[Any]:
-        """Cells, and what is protected."""
-        return [self.side, "Cells", self.bound, "What is protected", self.counted]
 
-    def look(self) -> list[Any]:
-        """What the colours of the maps represent."""
-        choose, switch = self.tied.choose, self.tied.switch
-        return [
-            *(choose("per"), "Colours show"),
-            *(switch("partition"), "Partition", self.base_map(), "Base map"),
-            *(choose("scale"), "Colour scale", choose("palette")),
-        ]
-
-    def use(self, data: Any) -> None:
-        """Offer the levels that these areas have."""
-        assert isinstance(data, CountryData)
-        *upper, lowest = data.areas.levels
-        levels = {name: depth for depth, name in enumerate(upper, 1)}
-        # The lowest of all countries has one value, so that another country need not change it.
-        level = LOWEST if self.state.level > len(upper) else self.state.level
-        self.level.param.update(options={"whole": 0, **levels, lowest: LOWEST}, value=level)
-        # The same value under another name is not sent by itself.
-        self.level.param.trigger("value")
-        # Counts that were brought along have the cells they have.
-        self.side.visible = data.city[1] != 0
-        self.bound.visible = data.has_users
-        self.say_counted(data)
+def _use(drawer: DrawnDrawer, data: CountryData) -> None:
+    """Offer the levels that these areas have."""
+    *upper, lowest = data.areas.levels
+    levels = {name: depth for depth, name in enumerate(upper, 1)}
+    # The lowest of all countries has one value, so that another country need not change it.
+    level = LOWEST if drawer.state.level > len(upper) else drawer.state.level
+    menu = drawer.control("level")
+    menu.param.update(options={"whole": 0, **levels, lowest: LOWEST}, value=level)
+    # The same value under another name is not sent by itself.
+    menu.param.trigger("value")
 
 
 #: What boundaries are read from.
@@ -357,7 +316,100 @@ def read_areas(data: bytes, filename: str, levels: list[str], **how: Any) -> Are
     return foreign_areas(data, levels, **how)
 
 
-class Country(DrawnPage):
+def _points(source: Any, extent: Any, user: str | None) -> OwnPoints[Any]:
+    """Points that someone brought along, with the areas that they are counted in."""
+    if not isinstance(extent, Areas):
+        raise InputError(
+            "Points of a country are counted in areas: give "
+            'extent=Areas.read("districts.gpkg", ["country", "region", "district"]).'
+        )
+    points = as_read(source, Points, user, read_points)
+    return OwnCountry(points, "Your country", areas=extent)
+
+
+def _count(own_data: OwnPoints[Any], place: Place) -> CountryData:
+    """A visitor's points in a visitor's areas."""
+    if not isinstance(own_data, OwnCountry) or own_data.areas is None:
+        raise InputError("There are no areas of your own yet: load their boundaries first.")
+    data = counted(own_data.title, own_data.areas, own_data.points, place)
+    if data.true[0] == 0:
+        raise InputError(
+            "None of your points lies in any of your areas: check that both files are about "
+            "one place, and that longitude and latitude are not swapped."
+        )
+    return data
+
+
+def _maps(page: Country, data: CountryData) -> CountryMaps:
+    acts = page.drawing.viewed, page.drawn, page.tapped
+    return CountryMaps(page.state, data, *acts, page.readout.family, phone=page.parts.phone)
+
+
+def _above(page: Country) -> list[Any]:
+    """The chosen area, what is shown of all of them."""
+    page.readout.closer = page.closer
+    shows = page.readout.picker.view, page.drawer.control("shows")
+    return [
+        page.head(page.readout.answer),
+        ui.wrapping(*shows, gap="6px 16px", margin=(0, 0, 6, 0)),
+    ]
+
+
+SPEC = PageSpec(
+    key="country",
+    title="Private country explorer",
+    choices=CountryState,
+    source=Source(
+        lambda: {country.title: key for key, country in countries().items()},
+        find,
+        is_loaded,
+        load_country,
+        lambda source, _extent: own_country(source) if isinstance(source, AreaCounts) else None,
+        _points,
+        _count,
+    ),
+    compute=compute,
+    look=AreaLook.of,
+    maps=_maps,
+    fits=lambda maps, data: data is maps.data,
+    looks=("level", "area", "shows", "per", "scale", "partition"),
+    columns=BOXES,
+    drawer=DrawerSpec(
+        own="Cells and own country",
+        before=["About"],
+        data=[("city", "Country"), ("level", "Areas on the map")],
+        grid=[("side", "Cells"), ("bound", "What is protected")],
+        look=[
+            *(("per", "Colours show"), ("partition", "Partition"), ("base_map", "Base map")),
+            *(("scale", "Colour scale"), ("palette", "")),
+        ],
+        files={**SAVED, "Save as GeoPackage, a layer per level": "release.gpkg"},
+        made={"level": _level, "shows": _shows},
+        use=_use,
+    ),
+    upload=CountryUploadForm,
+    readout=CountryReadout,
+    above=_above,
+    below=lambda read, text: [
+        read.about,
+        section("Boxes", text["Boxes"]),
+        section("Areas", text["Areas"]),
+        read.areas.widget,
+        section("Ledger", text["Ledger"]),
+        read.ledger,
+    ],
+    panels={
+        "Budget": lambda page: BudgetPanel(page.parts),
+        "Ways": lambda page: WaysPanel(page.parts),
+    },
+    more="More about these areas",
+    # What the server was told about maps of a city is not for this page.
+    begins=lambda begin: {"city": begin.get("city") if begin.get("city") in countries() else None},
+    warmed=({"shows": "difference"}, {"shows": "true"}, {"shows": "private"}),
+)
+
+
+class Country(MapPage):
     """The Country page, for a server or a notebook cell. Curator mode: it shows exact counts.
 
     Parameters
@@ -380,61 +432,7 @@ class Country(DrawnPage):
     ``Country("nation").servable()`` makes it a page.
     """
 
-    KEY = "country"
-    TITLE = "Private country explorer"
-    State = CountryState
-    columns = BOXES
-    LOOKS = ("level", "area", "shows", "per", "scale", "partition")
-    STYLES = ("palette", "drag")
-    MORE = "More about these areas"
-    Upload, Controls, Text = CountryUploadForm, CountryDrawer, CountryReadout
-    drawer: CountryDrawer
-    readout: CountryReadout
-
-    @classmethod
-    def served(
-        cls, links: Sequence[Link], *, city: Any = None, scenario: Scenario | None = None, **_: Any
-    ) -> Self:
-        """The page of one visitor; what the server was told about maps of a city is not for it."""
-        return super().served(links, city=city if city in countries() else None, scenario=scenario)
-
-    @classmethod
-    def warm(cls, **begin: Any) -> None:
-        """Read the country, compile, and draw the preview that every page begins with."""
-        city = begin.get("city")
-        page = cls(city if city in countries() else None)
-        for view in ("difference", "true", "private"):
-            page.state.put(shows=view)
-        page.page()
-
-    def new_drawing(self, parts: PageParts) -> Drawing:
-        """Screens of all areas and of the map inside one."""
-        return Drawing(parts, self.publish, self.slow, compute, AreaLook.of)
-
-    def panels(self, parts: PageParts) -> dict[str, Panel | Callable[[], Panel]]:
-        """Where the budget went, and what other architectures would do."""
-        return {"Budget": partial(BudgetPanel, parts), "Ways": partial(WaysPanel, parts)}
-
-    def above(self) -> list[Any]:
-        """The chosen area, what is shown of all of them."""
-        read = self.readout
-        read.closer = self.closer
-        return [
-            self.head(read.answer),
-            ui.wrapping(read.picker.view, self.drawer.shows, gap="6px 16px", margin=(0, 0, 6, 0)),
-        ]
-
-    def below(self, text: Mapping[str, str]) -> list[Any]:
-        """What the maps say, all areas, the ledger."""
-        read = self.readout
-        return [
-            read.about,
-            section("Boxes", text["Boxes"]),
-            section("Areas", text["Areas"]),
-            read.areas.widget,
-            section("Ledger", text["Ledger"]),
-            read.ledger,
-        ]
+    spec = SPEC
 
     # What a visitor does.
 
@@ -475,54 +473,7 @@ class Country(DrawnPage):
         if self.maps is not None:
             super().request()
 
-    def shown(self) -> CountryScreen | None:
-        """The screen, if it is of the country that the maps are of: another may be on its way."""
-        screen: CountryScreen | None = super().shown()
-        return screen if screen is not None and screen.data is self.parts.data else None
-
     # Countries.
-
-    def counts_of(self, source: Any, extent: Any) -> Any:
-        """Counts of areas that someone brought along."""
-        return own_country(source) if isinstance(source, AreaCounts) else None
-
-    def points_of(self, source: Any, extent: Any, user: str | None) -> OwnPoints[Any]:
-        """Points that someone brought along, with the areas that they are counted in."""
-        if not isinstance(extent, Areas):
-            raise InputError(
-                "Points of a country are counted in areas: give "
-                'extent=Areas.read("districts.gpkg", ["country", "region", "district"]).'
-            )
-        points = as_read(source, Points, user, read_points)
-        return OwnCountry(points, "Your country", areas=extent)
-
-    def known(self, key: str) -> None:
-        """Refuse a key that no country has."""
-        find(key)
-
-    def catalogue(self) -> dict[str, str]:
-        """Title of each country to its key."""
-        return {country.title: key for key, country in countries().items()}
-
-    def is_loaded(self, place: Place) -> bool:
-        """Whether `load` would answer at once."""
-        return is_loaded(place)
-
-    def load(self, place: Place) -> Any:
-        """A country of the catalogue, however long that takes."""
-        return load_country(place)
-
-    def count_own(self, own_data: OwnPoints[Any], place: Place) -> CountryData:
-        """A visitor's points in a visitor's areas."""
-        if not isinstance(own_data, OwnCountry) or own_data.areas is None:
-            raise InputError("There are no areas of your own yet: load their boundaries first.")
-        data = counted(own_data.title, own_data.areas, own_data.points, place)
-        if data.true[0] == 0:
-            raise InputError(
-                "None of your points lies in any of your areas: check that both files are about "
-                "one place, and that longitude and latitude are not swapped."
-            )
-        return data
 
     def examples(self, data: CountryData) -> list[tuple[Box, ...]]:
         """In the middle of a country they would lie in the sea as often as not."""
@@ -533,19 +484,3 @@ class Country(DrawnPage):
         if elsewhere and self.parts.maps is not None and not self.scenarios.awaits(data):
             self.state.put(area=None, level=LOWEST)
         super().place_boxes(data, elsewhere)
-
-    def is_elsewhere(self, data: CountryData) -> bool:
-        """Other areas, or other cells of them."""
-        return self.maps is None or data is not self.maps.data
-
-    def new_maps(self, data: CountryData) -> CountryMaps:
-        """Two maps in one plane."""
-        acts = self.drawing.viewed, self._dragged, self.tapped
-        beside = self.readout.family
-        return CountryMaps(self.state, data, *acts, beside, phone=self.parts.phone)
-
-    def recount(self, data: CountryData) -> None:
-        """Maps of the same data stay as they are."""
-
-    def _dragged(self, box: Any) -> None:
-        self.drawn(box)

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Mapping
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from explorer.app.boxes.released import ReleasePage, is_release
 from explorer.app.curator.answers import COLUMNS
 from explorer.app.curator.data import CityData
-from explorer.app.curator.explain import Panel
-from explorer.app.curator.own import UploadForm
 from explorer.app.curator.parameters import help_pane
-from explorer.app.curator.parts import PageParts
 from explorer.app.curator.runs import Runs
+from explorer.app.curator.screen import compute
 from explorer.app.explore.gallery import GalleryPanel
 from explorer.app.explore.leaf import LeafInspector
 from explorer.app.explore.partition import PartitionPanel
@@ -23,43 +20,13 @@ from explorer.app.explore.replay import Replay
 from explorer.app.explore.saves import Saves
 from explorer.app.kit.html import html_pane, section
 from explorer.app.kit.words import words
-from explorer.app.mappage.drawer import DrawnDrawer
-from explorer.app.mappage.drawing import Drawing
-from explorer.app.mappage.maps import MapPair
-from explorer.app.mappage.page import CityPage
+from explorer.app.mappage.drawer import DrawerSpec
+from explorer.app.mappage.maps import MapPair, same_ground
+from explorer.app.mappage.page import MapPage
 from explorer.app.mappage.readout import MapReadout
+from explorer.app.mappage.spec import PageSpec
 from explorer.app.state import ExploreState
 from explorer.errors import InputError
-
-
-class ExploreDrawer(DrawnDrawer):
-    """All controls of the Explore page; parameters as of `DrawnDrawer`."""
-
-    WORDS: ClassVar[str] = "explore"
-    OWN: ClassVar[str] = "Grid and own points"
-
-    def data(self) -> list[Any]:
-        """The city."""
-        return ["About", "Figures", self.city, "City"]
-
-    def grid(self) -> list[Any]:
-        """Grid, and what is protected."""
-        return [self.side, "Grid", self.bound, "What is protected", self.counted]
-
-    def first(self) -> list[Any]:
-        """What the right map shows."""
-        return [self.tied.choose("right"), "Right map"]
-
-    def look(self) -> list[Any]:
-        """Colours, partition, the left map."""
-        choose, switch = self.tied.choose, self.tied.switch
-        return [
-            *(choose("colour"), "Coloured by", choose("scale"), "Colour scale"),
-            *(choose("palette"), "Colours", switch("partition"), "Partition"),
-            *(choose("partition_over"), "Outlines", choose("truth"), "Left map"),
-            *(choose("scale_from"), "Colour range", self.base_map(), "Base map"),
-        ]
-
 
 #: The private map with which the page of the made-up city begins, see `views.plotting.poster`.
 KEPT_PICTURE = Path(__file__).with_name("made_up_city.png")
@@ -71,7 +38,54 @@ as soon as the program is compiled.</figcaption>
 </figure>"""
 
 
-class Explore(CityPage):
+def _maps(page: Explore, data: CityData) -> MapPair:
+    return MapPair(page.state, data.grid, page.drawing.viewed, page.drawn, page.tapped)
+
+
+SPEC = PageSpec(
+    key="explore",
+    title="Private map explorer",
+    choices=ExploreState,
+    compute=compute,
+    maps=_maps,
+    fits=same_ground,
+    looks=("right", "colour", "scale", "scale_from", "truth"),
+    styles=("palette", "partition", "partition_over", "drag"),
+    columns=COLUMNS,
+    views=("Truth", "Private"),
+    private=1,
+    drawer=DrawerSpec(
+        first=[("right", "Right map")],
+        look=[
+            *(("colour", "Coloured by"), ("scale", "Colour scale"), ("palette", "Colours")),
+            *(("partition", "Partition"), ("partition_over", "Outlines"), ("truth", "Left map")),
+            *(("scale_from", "Colour range"), ("base_map", "Base map")),
+        ],
+    ),
+    readout=MapReadout,
+    below=lambda read, text: [
+        read.key,
+        read.summary,
+        section("Boxes", text["Boxes"]),
+        read.causes.view,
+        read.about_bars,
+        section("Ledger", text["Ledger"]),
+        read.ledger,
+    ],
+    panels={
+        "Leaf": lambda page: page.leaf,
+        "Leaves": lambda page: PartitionPanel(page.parts, page.look_at),
+        "Replay": lambda page: Replay(page.parts),
+        "Runs": lambda page: Runs(page.parts),
+        "Gallery": lambda page: GalleryPanel(page.parts),
+    },
+    lead="Drag a box: both counts stand at it.",
+    files="boxes, answers, maps, a report",
+    warmed=({"right": "difference"}, {"right": "private"}),
+)
+
+
+class Explore(MapPage):
     """The Explore page, for a server or a notebook cell. Curator mode: it shows exact counts.
 
     Parameters
@@ -106,73 +120,23 @@ class Explore(CityPage):
             )
         return ReleasePage(city, **settings)
 
-    KEY = "explore"
-    TITLE = "Private map explorer"
-    State = ExploreState
-    columns = COLUMNS
-    LOOKS = ("right", "colour", "scale", "scale_from", "truth")
-    STYLES = ("palette", "partition", "partition_over", "drag")
-    Upload, Controls, Text = UploadForm, ExploreDrawer, MapReadout
-    MAPS, PRIVATE = ("Truth", "Private"), 1
-    FILES = "boxes, answers, maps, a report"
-    LEAD = "Drag a box: both counts stand at it."
-    drawer: ExploreDrawer
-    readout: MapReadout
-
-    @classmethod
-    def warm(cls, **begin: Any) -> None:
-        """Read the city and compile what its maps need."""
-        page = cls(**begin)
-        for view in ("difference", "private"):
-            page.state.put(right=view)
-        page.page()
-
-    def new_drawing(self, parts: PageParts) -> Drawing:
-        """Screens of two maps."""
-        return Drawing(parts, self.publish, self.slow)
-
-    def panels(self, parts: PageParts) -> dict[str, Panel | Callable[[], Panel]]:
-        """Why a leaf ended, all leaves, how the tree was built, other draws, all mechanisms."""
-        return {
-            "Leaf": lambda: self.leaf,
-            "Leaves": partial(PartitionPanel, parts, self._look_at),
-            "Replay": partial(Replay, parts),
-            "Runs": partial(Runs, parts),
-            "Gallery": partial(GalleryPanel, parts),
-        }
+    spec = SPEC
 
     @cached_property
     def leaf(self) -> LeafInspector:
         """Why one area ended, made when it is first looked at."""
         return LeafInspector(self.parts)
 
-    def _tapped(self, x: Any, y: Any) -> None:
+    def tapped(self, x: Any, y: Any) -> None:
         """A map was clicked; nothing happens before the panel was opened."""
         if "leaf" in self.__dict__:
             self.leaf.tapped(x, y)
 
-    def _look_at(self, x: float, y: float, width: float) -> None:
+    def look_at(self, x: float, y: float, width: float) -> None:
         """Zoom to a place that a panel has found."""
         if self.maps is not None:
             self.maps.ranges.look_at(x, y, width)
             self.drawing.request()
-
-    def above(self) -> list[Any]:
-        """What to do."""
-        return [self.head()]
-
-    def below(self, text: Mapping[str, str]) -> list[Any]:
-        """The summary, what the table says, the ledger."""
-        read = self.readout
-        return [
-            read.key,
-            read.summary,
-            section("Boxes", text["Boxes"]),
-            read.causes.view,
-            read.about_bars,
-            section("Ledger", text["Ledger"]),
-            read.ledger,
-        ]
 
     def show_kept_picture(self, place: tuple[Any, ...]) -> None:
         """The made-up city's private map as it was when the program was made, and that it is so."""
@@ -184,7 +148,3 @@ class Explore(CityPage):
         """Answers, maps and a report, with the truth and without it."""
         saves = Saves(self.parts, lambda: self.screen, lambda: self.answers)
         return [help_pane(words(self.KEY)["Save"]), saves.view]
-
-    def new_maps(self, data: CityData) -> MapPair:
-        """Two linked maps."""
-        return MapPair(self.state, data.grid, self.drawing.viewed, self.drawn, self._tapped)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, partial
-from typing import Any, ClassVar, Self
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from explorer.app.boxes.table import BoxTable
 from explorer.app.curator.answers import COLUMNS, median_error
-from explorer.app.curator.explain import Panel
-from explorer.app.curator.own import UploadForm
+from explorer.app.curator.data import CityData
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.screen import Screen
 from explorer.app.federated.algorithms import AlgorithmsPanel
@@ -24,19 +22,17 @@ from explorer.app.federated.smooth import SmoothPanel
 from explorer.app.federated.thresholds import ThresholdsPanel
 from explorer.app.kit.html import html_pane, put, section
 from explorer.app.kit.maps import DOCK
-from explorer.app.kit.navigation import Link
 from explorer.app.kit.numbers import percent
 from explorer.app.kit.theme import WINDOW
 from explorer.app.kit.words import words
-from explorer.app.mappage.drawer import DrawnDrawer
-from explorer.app.mappage.drawing import Drawing
-from explorer.app.mappage.maps import MapPair
-from explorer.app.mappage.page import CityPage
+from explorer.app.mappage.drawer import DrawerSpec, DrawnDrawer
+from explorer.app.mappage.maps import MapPair, same_ground
+from explorer.app.mappage.page import MapPage
 from explorer.app.mappage.readout import GivenBars, MapReadout
+from explorer.app.mappage.spec import PageSpec
 from explorer.app.state import FederatedState
 from explorer.errors import InputError
 from explorer.releases.distributed import ONCE
-from explorer.scenario import Scenario
 from explorer.scenario.choices import GRID_SIDES
 from explorer.views.marks import Marked, RoundMarks
 
@@ -156,75 +152,89 @@ class RoundMaps(MapPair):
         self.push()
 
 
-class FederatedDrawer(DrawnDrawer):
-    """All controls of the Federated page; parameters as of `DrawnDrawer`."""
-
-    WORDS: ClassVar[str] = "federated"
-    OWN: ClassVar[str] = "Grid and own points"
-    _matrix: Any = None
-
-    def data(self) -> list[Any]:
-        """The city."""
-        (chosen,) = self.mechanisms
-        # There is one; its algorithms are a setting.
-        chosen.menu.visible = False
-        return ["About", "Figures", self.city, "City"]
-
-    def grid(self) -> list[Any]:
-        """Grid, and who a person is."""
-        return [self.side, "Grid", self.bound, "What is protected", self.counted]
-
-    def first(self) -> list[Any]:
-        """What the private map shows."""
-        return [self.tied.choose("right"), "Right map"]
-
-    def agreed(self) -> list[Any]:
-        """Whether the exact number of people may be published, and whom a release protects."""
-        self.state.param.watch(lambda _event: self._ticked(), "people_are_public")
-        return [self.tied.check("people_are_public"), "Exact number", self.promise]
-
-    @cached_property
-    def promise(self) -> Any:
-        """Whom a release protects."""
-        return html_pane(margin=(0, 10, 4, 10))
-
-    def offer(self, screen: Any) -> None:
-        """Also say whom a release of the people on screen would protect."""
-        super().offer(screen)
-        self._matrix = screen.data.matrix
-        self._say_promise()
-
-    def say_counted(self, data: Any) -> None:
-        """Also say whom a release would protect, or that there are too many people, if shown."""
-        super().say_counted(data)
-        self._matrix = data.matrix
-        self._say_promise()
-
-    def _ticked(self) -> None:
-        self._drawing.forget()
-        self._say_promise()
-
-    def _say_promise(self) -> None:
-        # Whether more people are there than were declared is a fact of exact counts.
-        if self._matrix is None or not self._parts.truth:
-            put(self.promise, "")
-            return
+def _promise(drawer: DrawnDrawer, matrix: Any) -> None:
+    """Say whom a release would protect, or that there are too many people, if shown."""
+    text = ""
+    # Whether more people are there than were declared is a fact of exact counts.
+    if drawer.parts.truth:
         try:
-            sentence = f"A release protects {self._drawing.protects(self._matrix)}."
+            sentence = f"A release protects {drawer.drawing.protects(matrix)}."
         except InputError as error:
             sentence = str(error)
-        put(self.promise, f'<p class="help">{html.escape(sentence)}</p>')
-
-    def look(self) -> list[Any]:
-        """Colours, partition, the left map."""
-        choose, switch = self.tied.choose, self.tied.switch
-        return [
-            *(choose("scale"), "Colour scale", choose("palette")),
-            *(switch("partition"), "Partition", self.base_map(), "Base map", choose("truth")),
-        ]
+        text = f'<p class="help">{html.escape(sentence)}</p>'
+    put(drawer.control("promise"), text)
 
 
-class Federated(CityPage):
+def _exact_number(drawer: DrawnDrawer) -> Any:
+    """Whether the exact number of people may be published."""
+
+    def ticked(_event: Any) -> None:
+        drawer.drawing.forget()
+        if drawer.parts.data is not None:
+            _promise(drawer, drawer.parts.data.matrix)
+
+    drawer.state.param.watch(ticked, "people_are_public")
+    return drawer.tied.check("people_are_public")
+
+
+def _maps(page: Federated, data: CityData) -> RoundMaps:
+    acts = page.drawing.viewed, page.drawn
+    return RoundMaps(page.explain.beside, page.state, data.grid, *acts)
+
+
+def _begins(begin: dict[str, Any]) -> dict[str, Any]:
+    """The city, and the side of the cells where it is one of this page."""
+    side = begin.get("side")
+    sides = {"side": side} if side in GRID_SIDES else {}
+    return {"city": begin.get("city"), **sides}
+
+
+SPEC = PageSpec(
+    key="federated",
+    title="Federated map explorer",
+    choices=FederatedState,
+    compute=compute,
+    drawing=FederatedDrawing,
+    maps=_maps,
+    fits=same_ground,
+    looks=("right", "scale", "truth"),
+    styles=("palette", "partition", "drag"),
+    columns=COLUMNS,
+    views=("Truth", "Private"),
+    private=1,
+    drawer=DrawerSpec(
+        first=[("right", "Right map")],
+        agreed=[("people_are_public", "Exact number"), ("promise", "")],
+        look=[
+            *(("scale", "Colour scale"), ("palette", ""), ("partition", "Partition")),
+            *(("base_map", "Base map"), ("truth", "")),
+        ],
+        made={"people_are_public": _exact_number, "promise": lambda _drawer: html_pane()},
+        counted=_promise,
+    ),
+    readout=FederatedReadout,
+    above=lambda page: [page.head(page.readout.summary)],
+    below=lambda read, text: [
+        read.about,
+        section("Boxes", text["Boxes"]),
+        read.causes.view,
+        section("Ledger", text["Ledger"]),
+        read.ledger,
+    ],
+    panels={
+        "Rounds": lambda page: RoundsPanel(page.parts),
+        "Server": lambda page: ServerSawPanel(page.parts),
+        "Thresholds": lambda page: ThresholdsPanel(page.parts),
+        "Failing": lambda page: FailingPanel(page.parts),
+        "Algorithms": lambda page: AlgorithmsPanel(page.parts),
+        "Smooth": lambda page: SmoothPanel(page.parts),
+    },
+    more="How it was made",
+    begins=_begins,
+)
+
+
+class Federated(MapPage):
     """The Federated page, for a server or a notebook cell. Curator mode: it shows exact counts.
 
     Parameters
@@ -249,72 +259,10 @@ class Federated(CityPage):
     ``Federated("madeup").servable()`` makes it a page.
     """
 
-    KEY = "federated"
-    TITLE = "Federated map explorer"
-    State = FederatedState
-    columns = COLUMNS
-    MAPS, PRIVATE = ("Truth", "Private"), 1
-    LOOKS = ("right", "scale", "truth")
-    STYLES = ("palette", "partition", "drag")
-    MORE = "How it was made"
-    Upload, Controls, Text = UploadForm, FederatedDrawer, FederatedReadout
+    spec = SPEC
     #: The panel that is open at first.
     FIRST = "Rounds"
-    drawer: FederatedDrawer
-    readout: FederatedReadout
     _seen = False
-
-    @classmethod
-    def served(
-        cls,
-        links: Sequence[Link],
-        *,
-        city: Any = None,
-        scenario: Scenario | None = None,
-        **begin: Any,
-    ) -> Self:
-        """The page of one visitor, on the grid that the server was started with."""
-        return super().served(links, city=city, scenario=scenario, **_grid(begin))
-
-    @classmethod
-    def warm(cls, **begin: Any) -> None:
-        """Read the city, compile, and draw the preview that every page begins with."""
-        cls(begin.get("city"), **_grid(begin)).page()
-
-    def new_drawing(self, parts: PageParts) -> Drawing:
-        """Screens of two maps."""
-        return FederatedDrawing(parts, self.publish, self.slow, compute)
-
-    def panels(self, parts: PageParts) -> dict[str, Panel | Callable[[], Panel]]:
-        """Rounds, one person's part, thresholds, dropouts, all algorithms, a smooth map."""
-        return {
-            "Rounds": partial(RoundsPanel, parts),
-            "Server": partial(ServerSawPanel, parts),
-            "Thresholds": partial(ThresholdsPanel, parts),
-            "Failing": partial(FailingPanel, parts),
-            "Algorithms": partial(AlgorithmsPanel, parts),
-            "Smooth": partial(SmoothPanel, parts),
-        }
-
-    def above(self) -> list[Any]:
-        """The first sentence."""
-        return [self.head(self.readout.summary)]
-
-    def below(self, text: Mapping[str, str]) -> list[Any]:
-        """What maps and table say, the ledger."""
-        read = self.readout
-        return [
-            read.about,
-            section("Boxes", text["Boxes"]),
-            read.causes.view,
-            section("Ledger", text["Ledger"]),
-            read.ledger,
-        ]
-
-    def new_maps(self, data: Any) -> RoundMaps:
-        """Two linked maps."""
-        acts = self.drawing.viewed, self.drawn
-        return RoundMaps(self.explain.beside, self.state, data.grid, *acts)
 
     def show(self, data: Any) -> None:
         """Show data; at first sight with the rounds below."""
@@ -322,9 +270,3 @@ class Federated(CityPage):
         if not self._seen:
             self._seen = True
             self.explain.choice.value = self.FIRST
-
-
-def _grid(begin: Mapping[str, Any]) -> dict[str, Any]:
-    """The side of the cells among what a server begins with."""
-    side = begin.get("side")
-    return {"side": side} if side in GRID_SIDES else {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -87,14 +88,63 @@ class Waiting:
                 part.styles = {**part.styles, "opacity": opacity}
 
 
+#: A key of a catalogue and the choices that say what is counted.
 Place = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the data of a page come from.
+
+    Attributes
+    ----------
+    titles : the catalogue, title to key
+    find : refuses a key that the catalogue does not have
+    is_loaded : whether ``load`` would answer at once
+    load : data of the catalogue, however long that takes; called in a thread
+    counts : the data of counts that someone brought along, from them and an extent; None where they
+        are points
+    points : points that someone brought along, from them, their extent and their column of users
+    count : such points on the cells of a place; called in a thread
+    """
+
+    titles: Callable[[], dict[str, str]]
+    find: Callable[[str], Any]
+    is_loaded: Callable[[Place], bool]
+    load: Callable[[Place], Any]
+    counts: Callable[[Any, Any], Any]
+    points: Callable[[Any, Any, str | None], OwnPoints[Any]]
+    count: Callable[[Any, Any], Any]
+
+
+def _counts(source: Any, extent: Any) -> Any:
+    if isinstance(source, FrequencyMatrix):
+        return own_city(source)
+    return own_city(matrix_of(source, extent)) if is_counts(source) else None
+
+
+def _points(source: Any, extent: Any, user: str | None) -> OwnPoints[Any]:
+    read = partial(as_read, kind=Points, user=user, read=read_points)
+    return own_points(source, extent, read, "points")
+
+
+#: The cities of the catalogue.
+CITIES = Source(
+    lambda: {city.title: key for key, city in cities.cities().items()},
+    cities.find,
+    lambda place: is_loaded(*place),
+    lambda place: load_city(*place),
+    _counts,
+    _points,
+    counted,
+)
 
 
 class CuratorPage(AppPage):
     """A page that shows one city's exact counts.
 
     A page names its `State`, makes its parts in `build`, shows a city in `show` and stops in
-    `close`. One of other data also says in `catalogue`, `at_hand` and `read` where they come from.
+    `close`. One of other data names their `source`.
 
     Parameters
     ----------
@@ -126,6 +176,8 @@ class CuratorPage(AppPage):
 
     BADGE = BADGE
     State: ClassVar[type[PlaceState]]
+    #: Where its data come from.
+    source: ClassVar[Source] = CITIES
     #: What the places of a row of boxes are called; one without a name where there is one map.
     places: ClassVar[tuple[str, ...]] = ("",)
 
@@ -150,7 +202,7 @@ class CuratorPage(AppPage):
         self._first_boxes = boxes
         opening = Opening.of(scenario, self.KEY)
         city = opening.city(city)
-        catalogue = self.catalogue()
+        catalogue = self.source.titles()
         self._brought, self._own = self.bring(city, extent, user)
         if self._brought is not None:
             catalogue["Your own counts"] = city = OWN
@@ -164,7 +216,7 @@ class CuratorPage(AppPage):
             )
         key = str(city or next(iter(catalogue.values())))
         if city != OWN:
-            self.known(key)
+            self.source.find(key)
         if self.phone and "drag" in self.State.param:
             choices = {"drag": "scroll", **choices}
         self.state = self.begin(opening, key, choices)
@@ -256,66 +308,32 @@ class CuratorPage(AppPage):
             refuse_unused(extent, user, "data of the catalogue")
             return None, None
         refuse_release(source)
-        counts = self.counts_of(source, extent)
+        counts = self.source.counts(source, extent)
         if counts is None:
-            return None, self.points_of(source, extent, user)
+            return None, self.source.points(source, extent, user)
         # An array has no place of its own; all other counts have theirs.
         refuse_unused(None if is_counts(source) else extent, user, "counts")
         return counts, None
-
-    def counts_of(self, source: Any, extent: Any) -> Any:
-        """The data of counts that someone brought along; None where they are points."""
-        if isinstance(source, FrequencyMatrix):
-            return own_city(source)
-        return own_city(matrix_of(source, extent)) if is_counts(source) else None
-
-    def points_of(self, source: Any, extent: Any, user: str | None) -> OwnPoints[Any]:
-        """Points that someone brought along, with their extent."""
-
-        def read(source: Any) -> Points:
-            return as_read(source, Points, user, read_points)
-
-        return own_points(source, extent, read, "points")
 
     def own_choices(self, own_data: OwnPoints[Any]) -> dict[str, Any]:
         """Further choices for own data: what is protected, as it was declared."""
         bound = self.state.bound if own_data.bound is None else own_data.bound
         return {"bound": bound if own_data.points.user is not None else 0}
 
-    def count_own(self, own_data: OwnPoints[Any], place: Any) -> Any:
-        """Own points on the cells of ``place``; called in a thread."""
-        return counted(own_data, place)
-
-    def known(self, key: str) -> None:
-        """Refuse a key that the catalogue does not have."""
-        cities.find(key)
-
-    def catalogue(self) -> dict[str, str]:
-        """Title of each city to its key."""
-        return {city.title: key for key, city in cities.cities().items()}
-
     def at_hand(self, place: Place) -> Any:
         """The city if it is there at once."""
         if place[0] == OWN:
             # Points of one's own are counted anew on each grid.
             return self._brought if self._own is None else None
-        return self.load(place) if self.is_loaded(place) else None
+        return self.source.load(place) if self.source.is_loaded(place) else None
 
     def read(self, place: Place) -> Any:
         """The city, however long that takes; called in a thread."""
         if place[0] != OWN:
-            return self.load(place)
+            return self.source.load(place)
         if self._own is None:
             raise InputError("There are no data of your own yet: load a file first.")
-        return self.count_own(self._own, place)
-
-    def is_loaded(self, place: Place) -> bool:
-        """Whether `load` would answer at once."""
-        return is_loaded(*place)
-
-    def load(self, place: Place) -> Any:
-        """Data of the catalogue, however long that takes; called in a thread."""
-        return load_city(*place)
+        return self.source.count(self._own, place)
 
     # Which city is on screen.
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import html
 import io
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property, partial
-from typing import Any, ClassVar
+from typing import Any
 
 import panel as pn
 import param
@@ -176,7 +176,7 @@ class Drawer:
     """
 
     #: What a record is called.
-    RECORD: ClassVar[str] = "record"
+    record = "record"
 
     def __init__(
         self,
@@ -267,10 +267,12 @@ class Drawer:
                 arranged.append(part)
             column.objects = arranged
 
-    def use(self, data: CityData) -> None:
-        """Offer the choices that a city has."""
+    def use(self, data: Any) -> None:
+        """Offer the choices that data have."""
         # Counts without points have the cells they have.
-        self.side.visible = data.heat is not None
+        self.side.visible = (
+            data.heat is not None if isinstance(data, CityData) else data.city[1] != 0
+        )
         self.bound.visible = data.has_users
         self.say_counted(data)
         for say in self._sayings:
@@ -278,7 +280,7 @@ class Drawer:
 
     def say_counted(self, data: Any) -> None:
         """Say how many of all records the bound keeps."""
-        text = counted_of_all(data.matrix, self.RECORD) if self._parts.truth else ""
+        text = counted_of_all(data.matrix, self.record) if self._parts.truth else ""
         escaped = html.escape(text)
         put(self.counted, f'<p class="quiet">{escaped}</p>' if escaped else "")
 
@@ -450,11 +452,60 @@ class WaitingReleases:
         return self._drawing.saved_before(token)
 
 
-class DrawnDrawer(Drawer, ABC):
+Pairs = Sequence[tuple[str, str]]
+SAVED = {"Save the release": "release.parquet"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class DrawerSpec:
+    """The controls of a page's drawer, by the names of their choices.
+
+    Each choice is with the heading of its words, "" for none. Choices of the state become menus
+    and switches; those of ``made`` are made by the page.
+
+    Attributes
+    ----------
+    own : heading of the section of the grid and of the visitor's own data
+    data : whose counts are shown
+    before : headings of words above them
+    grid : what exactly is counted
+    first : what of the view is so important that it is in the open
+    agreed : what is agreed to before a release, above its button
+    look : how it is drawn
+    said : choices that the heading of the section "View" says
+    record : what a record is called
+    files : buttons that save the release, each with the name of its file
+    made : by name, what makes a control from the drawer
+    use : offers the choices that data have
+    offer : offers what fits a screen
+    counted : says more of the counts of a matrix
+    """
+
+    own: str = "Grid and own points"
+    before: Sequence[str] = ("About", "Figures")
+    data: Pairs = (("city", "City"),)
+    grid: Pairs = (("side", "Grid"), ("bound", "What is protected"))
+    first: Pairs = ()
+    agreed: Pairs = ()
+    look: Pairs = ()
+    said: Sequence[str] = ("scale", "palette", "partition")
+    record: str = "record"
+    files: Mapping[str, str] = field(
+        default_factory=lambda: {"Save the release": "release.parquet"}
+    )
+    made: Mapping[str, Callable[[DrawnDrawer], Any]] = field(default_factory=dict)
+    use: Callable[[DrawnDrawer, Any], None] = lambda _drawer, _data: None
+    offer: Callable[[DrawnDrawer, Any], None] = lambda _drawer, _screen: None
+    counted: Callable[[DrawnDrawer, Any], None] = lambda _drawer, _matrix: None
+
+
+class DrawnDrawer(Drawer):
     """In the open what is changed most; in sections, whose headings say what is chosen, the rest.
 
     Parameters
     ----------
+    spec : the controls
+    page : the file of words
     parts : of the page
     drawing : what the buttons of releases act on
     changed : called after a change of a mechanism's setting
@@ -462,46 +513,76 @@ class DrawnDrawer(Drawer, ABC):
     upload : makes the form for the visitor's own data
     """
 
-    #: The file of words, and the heading of the section of the grid and of the visitor's own data.
-    WORDS: ClassVar[str]
-    OWN: ClassVar[str]
-    #: Choices that the heading of the section "View" says.
-    LOOKS: ClassVar[tuple[str, ...]] = ("scale", "palette", "partition")
-    #: Buttons that save the release, each with the name of its file, whose ending is the format.
-    FILES: ClassVar[Mapping[str, str]] = {"Save the release": "release.parquet"}
-
     def __init__(
         self,
+        spec: DrawerSpec,
+        page: str,
         parts: PageParts,
         drawing: Drawing,
         changed: Callable[[], None],
         again: Callable[[], None],
         upload: Callable[[], Any],
     ) -> None:
-        super().__init__(parts, self.WORDS, changed)
-        self._drawing = drawing
+        super().__init__(parts, page, changed)
+        self.record = spec.record
+        self.spec, self.parts, self.drawing = spec, parts, drawing
         # The kept release and the data set whose budget the heading says.
         self._said_of: tuple[Any, str] = (None, "")
         self._show_again = again
         # Made when their section is first opened.
         self._kept: list[Any] = []
-        self._preview = True
+        self._controls = {"city": self.city, "side": self.side, "bound": self.bound}
+        #: The last screen that was offered.
+        self.screen: Any = None
         (chosen,) = self.mechanisms
+        chosen.menu.visible = len(self.state.offered()) > 1
         self.releases = self.section("release", "Release", self._release)
-        looks = self.section("view", "View", self.look)
-        self.say(looks, "View", self.LOOKS)
-        grid = self.section("grid", self.OWN, lambda: [*self.grid(), upload(), self.OWN])
-        self.say(grid, self.OWN, ("side",))
+        looks = self.section("view", "View", lambda: self._made(spec.look))
+        self.say(looks, "View", spec.said)
+        grid = self.section(
+            "grid", spec.own, lambda: [*self._made(spec.grid), self.counted, upload(), spec.own]
+        )
+        self.say(grid, spec.own, ("side",))
         self.fill(
             [
-                *self.data(),
+                *spec.before,
+                *self._made(spec.data),
                 *(chosen.menu, chosen.about, "Mechanism"),
                 *(self.epsilon.view, "Epsilon"),
                 *(self.new_draw(), "Random noise"),
-                *self.first(),
+                *self._made(spec.first),
             ],
             [self.remember("settings", chosen.settings.section), self.releases, looks, grid],
         )
+
+    def control(self, name: str) -> Any:
+        """The control of a choice, made when it is first asked for."""
+        if name not in self._controls:
+            if name in self.spec.made:
+                result = self.spec.made[name](self)
+            elif name == "base_map":
+                result = self.base_map()
+            elif isinstance(self.state.param[name], param.Boolean):
+                result = self.tied.switch(name)
+            else:
+                result = self.tied.choose(name)
+            self._controls[name] = result
+        return self._controls[name]
+
+    def _made(self, pairs: Pairs) -> list[Any]:
+        return [
+            part
+            for name, heading in pairs
+            for part in (self.control(name), *([heading] if heading else []))
+        ]
+
+    def use(self, data: Any) -> None:
+        super().use(data)
+        self.spec.use(self, data)
+
+    def say_counted(self, data: Any) -> None:
+        super().say_counted(data)
+        self.spec.counted(self, data.matrix)
 
     def _release(self) -> list[Any]:
         """The button of a release; what saves the kept one, shows it, and what waits."""
@@ -509,73 +590,56 @@ class DrawnDrawer(Drawer, ABC):
             ui.FileDownload(
                 label=label,
                 filename=name,
-                callback=partial(self._drawing.saved, name),
+                callback=partial(self.drawing.saved, name),
                 refused=self._parts.refuse,
                 variant="outlined",
                 **ui.WIDE,
             )
-            for label, name in self.FILES.items()
+            for label, name in self.spec.files.items()
         ]
         self._kept = [*saves, wide_button("Show the release again", self._show_again)]
         self._offer()
-        drawn = *self.agreed(), self.release.view, "Draw a release"
+        drawn = *self._made(self.spec.agreed), self.release.view, "Draw a release"
         return [*drawn, *self._kept, self.waiting.view]
 
     @cached_property
     def release(self) -> ReleaseButton:
         """The button that draws a release."""
-        return ReleaseButton(self._drawing)
+        return ReleaseButton(self.drawing)
 
     @cached_property
     def waiting(self) -> WaitingReleases:
         """The releases that no one has saved."""
-        waiting = WaitingReleases(self._drawing)
+        waiting = WaitingReleases(self.drawing)
         waiting.show()
         return waiting
 
-    @abstractmethod
-    def data(self) -> list[Any]:
-        """The controls of whose counts are shown, each followed by its words."""
-
-    @abstractmethod
-    def grid(self) -> list[Any]:
-        """The controls of what exactly is counted."""
-
-    def first(self) -> list[Any]:
-        """What of the view is so important that it is in the open."""
-        return []
-
-    def agreed(self) -> list[Any]:
-        """What is agreed to before a release, above its button."""
-        return []
-
-    @abstractmethod
-    def look(self) -> list[Any]:
-        """The other controls of how it is drawn."""
-
     def offer(self, screen: Any) -> None:
         """Offer to save the kept release, and to show it where a preview is on screen."""
-        self._preview = screen.release.preview
+        self.screen = screen
         self._offer()
-        now = self._drawing.drawn, screen.data.matrix.key
+        now = self.drawing.drawn, screen.data.matrix.key
         if now != self._said_of:
             self._said_of = now
             self.spent()
             if self._kept:
                 self.waiting.show()
+        self.spec.offer(self, screen)
+        self.spec.counted(self, screen.data.matrix)
 
     def _offer(self) -> None:
         """Offer what can be done with the kept release, where there is one."""
-        has_release = self._drawing.drawn is not None
+        has_release = self.drawing.drawn is not None
         for control in self._kept:
             control.visible = has_release
         if self._kept:
-            self._kept[-1].visible = has_release and self._preview
+            preview = self.screen is None or self.screen.release.preview
+            self._kept[-1].visible = has_release and preview
 
     def spent(self) -> None:
         """Say in the heading what the people on screen have spent."""
         try:
-            spent = spent_of(self._drawing.ledger(), self._said_of[1])
+            spent = spent_of(self.drawing.ledger(), self._said_of[1])
         except InputError:
             spent = ""
         self.releases.say("Release", spent)

@@ -10,6 +10,7 @@ import numpy as np
 from bokeh.models import CrosshairTool, Span
 from numpy.typing import NDArray
 
+from explorer.app.curator.data import CityData, same_extent
 from explorer.app.curator.price import of_truth
 from explorer.app.curator.screen import Screen
 from explorer.app.kit import ui
@@ -172,6 +173,9 @@ class CoveredMaps(Maps):
     def caption(self, screen: Any) -> None:
         """Titles, colour bar and the spoken names of the maps."""
 
+    def use(self, data: Any) -> None:
+        """Other data on the same ground: their cells may be other ones."""
+
     def uncover(self) -> None:
         """Show the screen again after `cover`."""
         if self._cover:
@@ -223,6 +227,9 @@ class MapPair(CoveredMaps):
         self._state = state
         self.left, self.right = self.views
         self.restyle()
+
+    def use(self, data: CityData) -> None:
+        self.grid = data.grid
 
     def seen(self) -> Viewport:
         """What the browser shows of both maps, which move together."""
@@ -300,6 +307,11 @@ class MapPair(CoveredMaps):
         self.left.describe(f"True map of {place}{of}; {about}; {_TOLD}")
         covered = f"; {self._cover}" if self._cover else ""
         self.right.describe(f"{right} map of {place}{covered}; {_TOLD}")
+
+
+def same_ground(maps: MapPair, data: CityData) -> bool:
+    """Whether a city can be shown on maps that are there: its cells may differ."""
+    return same_extent(maps.grid, data.grid)
 
 
 def colours_of(state: ExploreState, truth: bool = True) -> tuple[str, ...]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import panel as pn
 
@@ -15,8 +15,7 @@ from explorer.app.boxes.editing import BoxEditing, show_on
 from explorer.app.boxes.exchange import BoxExchange
 from explorer.app.boxes.table import BoxTable
 from explorer.app.curator.answers import answers_csv, under_bound
-from explorer.app.curator.data import CityData, same_extent
-from explorer.app.curator.explain import Explain, Panel
+from explorer.app.curator.explain import Explain
 from explorer.app.curator.history import History
 from explorer.app.curator.own import OwnPoints, UploadForm
 from explorer.app.curator.parts import PageParts
@@ -28,14 +27,14 @@ from explorer.app.kit.keys import Keys
 from explorer.app.kit.map_parts import Tag
 from explorer.app.kit.map_tools import ZOOMS, MapTools
 from explorer.app.kit.maps import docked, holder
+from explorer.app.kit.navigation import Link
 from explorer.app.kit.page import starts_dark
 from explorer.app.kit.words import words
 from explorer.app.mappage.city_page import CuratorPage
 from explorer.app.mappage.drawer import Drawer, DrawnDrawer
-from explorer.app.mappage.drawing import Drawing
 from explorer.app.mappage.maps import CrossHair, read_cell
 from explorer.app.mappage.presenting import Presenting, ThemedPalette
-from explorer.app.mappage.readout import Readout
+from explorer.app.mappage.spec import PageSpec
 from explorer.app.work.document import held, soon
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
@@ -51,7 +50,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class MapPage(CuratorPage):
+class BoxesPage(CuratorPage):
     """A page that shows maps of a city and answers boxes that are drawn on them.
 
     A page makes its drawer, its pictures and its ``body`` in `compose`, and says what is to be done
@@ -390,56 +389,61 @@ class MapPage(CuratorPage):
         self.history.reset()
 
 
-class DrawnPage(MapPage):
+#: Attributes of the classes below it, and what a spec calls them.
+_OF_SPEC = {
+    "KEY": "key",
+    "TITLE": "title",
+    "State": "choices",
+    "PLACE": "place",
+    "source": "source",
+    "columns": "columns",
+    "LOOKS": "looks",
+    "STYLES": "styles",
+    "MAPS": "views",
+    "PRIVATE": "private",
+    "POLYGONS": "polygons",
+    "FILES": "files",
+    "places": "boxes",
+}
+
+
+class MapPage(BoxesPage):
     """A page whose maps show a preview of the choices, or the kept release.
 
-    A page names its ``Upload``, ``Controls`` and ``Text``, and says how its screens are drawn,
-    which panels are below its maps, what is to be read in which order, and what maps its data
-    get. Screens, data and maps are of its own kind.
+    It is what its ``spec`` says; what a visitor can do on one page only is in a subclass. Screens,
+    data and maps are of the page's own kind.
     """
 
-    #: The form for data of one's own, the drawer, and what is read next to the maps.
-    Upload: ClassVar[type[UploadForm]]
-    Controls: ClassVar[type[DrawnDrawer]]
-    Text: ClassVar[type[Readout]]
-    #: What the strip of panels is called, for a screen reader.
-    MORE: ClassVar[str] = "Explain this map"
-    #: The first sentence of a page whose maps do not begin with one of their own.
-    LEAD: ClassVar[str] = ""
+    spec: ClassVar[PageSpec]
     drawer: DrawnDrawer
-    readout: Readout
+    readout: Any
     #: How own data were read, said once they are on the page: reading ends with an empty message.
     _untold: str = ""
 
-    # What a page says of itself.
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for attribute, name in _OF_SPEC.items():
+            setattr(cls, attribute, getattr(cls.spec, name))
 
-    @abstractmethod
-    def new_drawing(self, parts: PageParts) -> Drawing:
-        """What turns choices into screens, with `publish` and `slow` of this page."""
+    @classmethod
+    def served(
+        cls,
+        links: Sequence[Link],
+        *,
+        city: Any = None,
+        scenario: Scenario | None = None,
+        **begin: Any,
+    ) -> Self:
+        """The page of one visitor, with what of the server's beginning is for it."""
+        return super().served(links, scenario=scenario, **cls.spec.begins({"city": city, **begin}))
 
-    @abstractmethod
-    def panels(self, parts: PageParts) -> Mapping[str, Panel | Callable[[], Panel]]:
-        """The panels below the maps, by their keys."""
-
-    @abstractmethod
-    def above(self) -> list[Any]:
-        """What is above the maps; the first of it says what to do, or what was found."""
-
-    @abstractmethod
-    def below(self, text: Mapping[str, str]) -> list[Any]:
-        """What is read below the table of boxes; ``text`` are the words of the page."""
-
-    @abstractmethod
-    def is_elsewhere(self, data: Any) -> bool:
-        """Whether ``data`` need other maps than those that are there."""
-
-    @abstractmethod
-    def new_maps(self, data: Any) -> Any:
-        """Maps for ``data``."""
-
-    @abstractmethod
-    def recount(self, data: Any) -> None:
-        """The maps stay, with other cells."""
+    @classmethod
+    def warm(cls, **begin: Any) -> None:
+        """Read the data and compile what their maps need."""
+        page = cls(**cls.spec.begins(begin))
+        for choices in cls.spec.warmed:
+            page.state.put(**choices)
+        page.page()
 
     # What all of them do.
 
@@ -480,19 +484,20 @@ class DrawnPage(MapPage):
 
     def compose(self, parts: PageParts) -> None:
         """Make drawer, maps, panels and text."""
-        self.drawing = self.new_drawing(parts)
-        self.drawer = self.Controls(
-            *(parts, self.drawing, self.settings_changed, self._again),
+        spec = self.spec
+        self.drawing = spec.drawing(parts, self.publish, self.slow, spec.compute, spec.look)
+        self.drawer = DrawnDrawer(
+            *(spec.drawer, spec.key, parts, self.drawing, self.settings_changed, self._again),
             lambda: self.upload.view,
         )
-        self.readout = self.Text(parts, self.table)
+        self.readout = spec.readout(parts, self.table)
         text = words(self.KEY)
         self.explain = Explain(
-            self.panels(parts),
+            {key: partial(panel, self) for key, panel in spec.panels.items()},
             {**words("explain"), **text},
             parts.refuse,
             self.make_room,
-            title=self.MORE,
+            title=spec.more,
         )
         tabs = ui.wrapping(self.explain.choice, self.readout.strip, gap="4px 16px")
         self._map_holder = holder()
@@ -502,8 +507,8 @@ class DrawnPage(MapPage):
             dock = [self.table.widget, tabs, self.explain.holder, self.exchange.view]
         self.body = pn.Column(
             self.message.view,
-            *self.above(),
-            docked(self._map_holder, *dock, *self.below(text)),
+            *spec.above(self),
+            docked(self._map_holder, *dock, *spec.below(self.readout, text)),
             sizing_mode="stretch_width",
             margin=(6, 16, 24, 16),
         )
@@ -512,14 +517,14 @@ class DrawnPage(MapPage):
     def upload(self) -> UploadForm:
         """The form for data of one's own, made when its section is first opened."""
         units = self.state.param.bound.get_range()
-        form = self.Upload(self._reading.run, self._use_own, self.parts.refuse, units)
+        form = self.spec.upload(self._reading.run, self._use_own, self.parts.refuse, units)
         ui.bind(form.population, self._rename_own, self.parts.refuse)
         return form
 
     def head(self, *lead: Any) -> Any:
         """The first sentence, and next to it the tools of the maps."""
         title = f'<h1 class="visually-hidden">{self.TITLE}</h1>'
-        panes = lead or [html_pane(f'<p class="lead">{self.LEAD}</p>')]
+        panes = lead or [html_pane(f'<p class="lead">{self.spec.lead}</p>')]
         first = pn.Column(
             html_pane(title),
             *panes,
@@ -621,8 +626,9 @@ class DrawnPage(MapPage):
         self.maps.caption(screen, busy=busy)
 
     def shown(self) -> Any:
-        """The screen that is on the maps; None where there is none, or no maps."""
-        return None if self.maps is None else self.screen
+        """The screen of the data that the maps are of; another may be on its way."""
+        fits = self.maps is not None and self.readout.fits(self.screen)
+        return self.screen if fits else None
 
     def _rest(self) -> None:
         """What is read after the maps."""
@@ -648,6 +654,14 @@ class DrawnPage(MapPage):
         except InputError as error:
             self.parts.refuse(str(error))
         self.drawer.rebuild()
+
+    def read_at(self, x: float, y: float) -> Sequence[str]:
+        try:
+            true, (private,) = read_cell(self.parts.known(), [self.release], x, y)
+        except InputError:
+            return "", ""
+        true_text = f"{true:,} in this cell" if self.parts.truth else ""
+        return true_text, f"{private:,.2f} in this cell"
 
     # Data of one's own.
 
@@ -685,16 +699,17 @@ class DrawnPage(MapPage):
 
     def show(self, data: Any) -> None:
         """Show data; those of another place get new maps."""
-        elsewhere = self.is_elsewhere(data)
+        elsewhere = self.maps is None or not self.spec.fits(self.maps, data)
         self.place_boxes(data, elsewhere)
         if elsewhere:
             self.explain.close()
-            self.parts.maps = self.new_maps(data)
+            self.parts.maps = self.spec.maps(self, data)
             self.maps.on_cover = partial(soon, self.readout.covered)
             self.let_edit()
             self.maps.stand_in(self._map_holder)
         else:
-            self.recount(data)
+            # The same ground with other cells.
+            self.maps.use(data)
         self.drawing.use(data, self.maps.seen)
         self.highlight()
         if self.screen is None:
@@ -704,24 +719,3 @@ class DrawnPage(MapPage):
         if self._untold and data.city[0] == OWN:
             self.message.inform(self._untold)
             self._untold = ""
-
-
-class CityPage(DrawnPage):
-    """A page about the points of a city: maps of another extent are other maps."""
-
-    def is_elsewhere(self, data: CityData) -> bool:
-        """Another extent needs other maps."""
-        return self.maps is None or not same_extent(self.maps.grid, data.grid)
-
-    def read_at(self, x: float, y: float) -> Sequence[str]:
-        """The true and the private count of the cell at a place."""
-        try:
-            true, (private,) = read_cell(self.parts.known(), [self.release], x, y)
-        except InputError:
-            return "", ""
-        true_text = f"{true:,} in this cell" if self.parts.truth else ""
-        return true_text, f"{private:,.2f} in this cell"
-
-    def recount(self, data: CityData) -> None:
-        """Other cells of the same extent."""
-        self.maps.grid = data.grid

@@ -57,6 +57,9 @@ class TripMaps(CoveredMaps):
             view.show_partition(False)
         self.restyle()
 
+    def use(self, data: TripData) -> None:
+        self.grids = list(data.grids)
+
     def seen(self) -> tuple[Viewport, ...]:
         """What the browser shows on every map."""
         return tuple(self.viewport(number) for number in range(len(self.views)))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from explorer.app.boxes.answers import LEAVES, RANGE, Column, PrivateAnswers
 from explorer.app.boxes.rectangles import was_dragged
 from explorer.app.boxes.table import BoxTable
 from explorer.app.curator.answers import CAUSES, COLUMNS, ERROR, BoxAnswers, under_bound
-from explorer.app.curator.explain import OFF, Panel
+from explorer.app.curator.explain import OFF
 from explorer.app.curator.own import (
     MOST_ROWS,
     OwnPoints,
@@ -30,13 +30,12 @@ from explorer.app.curator.runs import Runs
 from explorer.app.curator.start import OWN
 from explorer.app.kit import ui
 from explorer.app.kit.html import html_pane, put, section
-from explorer.app.kit.navigation import Link
 from explorer.app.kit.words import words
-from explorer.app.mappage.city_page import Place
-from explorer.app.mappage.drawer import DrawnDrawer
-from explorer.app.mappage.drawing import Drawing
-from explorer.app.mappage.page import DrawnPage
+from explorer.app.mappage.city_page import Place, Source
+from explorer.app.mappage.drawer import DrawerSpec, DrawnDrawer
+from explorer.app.mappage.page import MapPage
 from explorer.app.mappage.readout import ForBoxes, Readout
+from explorer.app.mappage.spec import PageSpec
 from explorer.app.state import TripsState
 from explorer.app.trips.built import Built
 from explorer.app.trips.comparison import ComparedPanel
@@ -58,7 +57,6 @@ from explorer.grid.grid import Grid
 from explorer.inspection.errors import ErrorSplit, error_split
 from explorer.mechanisms import mechanism
 from explorer.releases.places import place_counts
-from explorer.scenario import Scenario
 from explorer.trips.matrix import TripMatrix
 from explorer.trips.trips import Trips as ReadTrips
 from explorer.trips.trips import foreign_trips, read_trips
@@ -190,58 +188,18 @@ class TripReadout(Readout):
         self.causes.close()
 
 
-class TripsDrawer(DrawnDrawer):
-    """All controls of the Trips page; parameters as of `DrawnDrawer`."""
+def _use(drawer: DrawnDrawer, data: TripData) -> None:
+    """Offer the places that these trips have."""
+    key, *_, places = data.city
+    menu = drawer.control("places")
+    menu.options = places_of(key, places)
+    menu.value = places
+    menu.visible = len(menu.options) > 1
 
-    WORDS: ClassVar[str] = "trips"
-    RECORD: ClassVar[str] = "trip"
-    OWN: ClassVar[str] = "Grid and own trips"
-    #: How counts lie inside a leaf, once "View" was opened; it is there while there are maps.
-    spread: Any = None
-    _has_maps = True
 
-    def data(self) -> list[Any]:
-        """Trips and their places."""
-        self.places = self.tied.choose("places", places_of(self.state.city, self.state.places))
-        return ["About", self.city, "Trips", self.places, "Places"]
-
-    def grid(self) -> list[Any]:
-        """Grids, and what is protected."""
-        return [self.side, "Grid", self.bound, "What is protected", self.counted]
-
-    def first(self) -> list[Any]:
-        """What the maps show and count."""
-        choose = self.tied.choose
-        return [choose("shows"), "Maps show", choose("focus"), "Maps count"]
-
-    def look(self) -> list[Any]:
-        """How counts lie inside leaves, colours."""
-        choose, switch = self.tied.choose, self.tied.switch
-        self.spread = choose("spread", visible=self._has_maps)
-        return [
-            *(self.spread, "Inside a leaf", switch("partition"), "Partition"),
-            *(choose("scale"), "Colour scale", choose("palette"), "Colours"),
-            *(choose("scale_from"), "Colour range", self.base_map(), "Base map"),
-        ]
-
-    def use(self, data: Any) -> None:
-        """Offer the choices that these trips have."""
-        assert isinstance(data, TripData)
-        key, *_, places = data.city
-        self.places.options = places_of(key, places)
-        self.places.value = places
-        # Counts that were brought along have the cells and places they have.
-        self.side.visible = data.city[1] != 0
-        self.places.visible = len(self.places.options) > 1
-        self.bound.visible = data.has_users
-        self.say_counted(data)
-
-    def offer(self, screen: Any) -> None:
-        """Offer what fits the screen: to save the kept release, to show it, to spread counts."""
-        super().offer(screen)
-        self._has_maps = screen.drawn.maps is not None
-        if self.spread is not None:
-            self.spread.visible = self._has_maps
+def _offer(drawer: DrawnDrawer, screen: TripScreen) -> None:
+    """How counts lie inside a leaf is chosen only while there are maps of places."""
+    drawer.control("spread").visible = screen.drawn.maps is not None
 
 
 def places_of(key: str, present: str) -> dict[str, str]:
@@ -291,7 +249,94 @@ def _read(
     return foreign_trips(data, known_name(filename), named, columns, MOST_ROWS, **how)
 
 
-class Trips(DrawnPage):
+def _points(source: Any, extent: Any, user: str | None) -> OwnPoints[Any]:
+    """Trips that someone brought along, with the extent of all their places."""
+    read = partial(as_read, kind=ReadTrips, user=user, read=partial(read_trips, places=None))
+    return own_points(source, extent, read, "trips")
+
+
+def _count(own_data: OwnPoints[ReadTrips], place: Place) -> TripData:
+    """A visitor's trips on grids of the extent that was declared for them."""
+    _, side, bound, _ = place
+    return counted(own_data, (OWN, side, bound, ",".join(own_data.points.places)))
+
+
+def _fits(maps: TripMaps, data: TripData) -> bool:
+    # Names and boxes belong to their places.
+    return same_places(tuple(maps.grids), data.grids) and maps.names == data.names
+
+
+def _maps(page: Trips, data: TripData) -> TripMaps:
+    return TripMaps(
+        page.state, data, page.drawing.viewed, lambda place, box: page.drawn(box, place)
+    )
+
+
+SPEC = PageSpec(
+    key="trips",
+    title="Private trips explorer",
+    choices=TripsState,
+    source=Source(
+        lambda: {trip_set.title: key for key, trip_set in trip_sets().items()},
+        find,
+        is_loaded,
+        load_trips,
+        lambda source, _extent: own_trips(source) if isinstance(source, TripMatrix) else None,
+        _points,
+        _count,
+    ),
+    place=("city", "side", "bound", "places"),
+    compute=compute,
+    look=TripLook.of,
+    maps=_maps,
+    fits=_fits,
+    looks=("shows", "focus", "spread", "scale", "scale_from", "partition"),
+    columns=COUNTS,
+    # As many as a trip may have; a page takes those of its trips when they have been read.
+    boxes=("from", "to"),
+    polygons=False,
+    drawer=DrawerSpec(
+        own="Grid and own trips",
+        before=["About"],
+        data=[("city", "Trips"), ("places", "Places")],
+        first=[("shows", "Maps show"), ("focus", "Maps count")],
+        look=[
+            *(("spread", "Inside a leaf"), ("partition", "Partition"), ("scale", "Colour scale")),
+            *(("palette", "Colours"), ("scale_from", "Colour range"), ("base_map", "Base map")),
+        ],
+        record="trip",
+        made={
+            "places": lambda drawer: drawer.tied.choose(
+                "places", places_of(drawer.state.city, drawer.state.places)
+            )
+        },
+        use=_use,
+        offer=_offer,
+    ),
+    upload=TripUploadForm,
+    readout=TripReadout,
+    above=lambda page: [page.head(page.readout.answer)],
+    below=lambda read, text: [
+        read.key,
+        read.about,
+        section("Boxes", text["Boxes"]),
+        read.about_bars,
+        section("Ledger", text["Ledger"]),
+        read.ledger,
+    ],
+    panels={
+        "Flows": lambda page: FlowPanel(page.parts, page.setting_taken),
+        "Built": lambda page: Built(page.parts),
+        "Runs": lambda page: Runs(page.parts),
+        "Compared": lambda page: ComparedPanel(page.parts),
+    },
+    more="More about these trips",
+    # What the server was told about maps of a city is not for this page.
+    begins=lambda begin: {"city": begin.get("city") if begin.get("city") in trip_sets() else None},
+)
+
+
+class Trips(MapPage):
     """The Trips page, for a server or a notebook cell. Curator mode: it shows exact counts.
 
     Parameters
@@ -314,27 +359,7 @@ class Trips(DrawnPage):
     ``Trips("madeup").servable()`` makes it a page.
     """
 
-    KEY = "trips"
-    TITLE = "Private trips explorer"
-    State = TripsState
-    PLACE = ("city", "side", "bound", "places")
-    columns = COUNTS
-    LOOKS = ("shows", "focus", "spread", "scale", "scale_from", "partition")
-    STYLES = ("palette", "drag")
-    POLYGONS = False
-    # As many as a trip may have; a page takes those of its trips when they have been read.
-    places = ("from", "to")
-    MORE = "More about these trips"
-    Upload, Controls, Text = TripUploadForm, TripsDrawer, TripReadout
-    drawer: TripsDrawer
-    readout: TripReadout
-
-    @classmethod
-    def served(
-        cls, links: Sequence[Link], *, city: Any = None, scenario: Scenario | None = None, **_: Any
-    ) -> Self:
-        """The page of one visitor; what the server was told about maps of a city is not for it."""
-        return super().served(links, city=city if city in trip_sets() else None, scenario=scenario)
+    spec = SPEC
 
     @classmethod
     def warm(cls, **begin: Any) -> None:
@@ -351,35 +376,6 @@ class Trips(DrawnPage):
         answer_trips(release, page.parts.data, page.rectangles.boxes)
         place_counts(release, 0)
         page.page()
-
-    def new_drawing(self, parts: PageParts) -> Drawing:
-        """Screens of one map for each place."""
-        return Drawing(parts, self.publish, self.slow, compute, TripLook.of)
-
-    def panels(self, parts: PageParts) -> dict[str, Panel | Callable[[], Panel]]:
-        """Flows between zones, how the tree was cut, other draws, all mechanisms."""
-        return {
-            "Flows": partial(FlowPanel, parts, self._setting_taken),
-            "Built": partial(Built, parts),
-            "Runs": partial(Runs, parts),
-            "Compared": partial(ComparedPanel, parts),
-        }
-
-    def above(self) -> list[Any]:
-        """The answer of the chosen row."""
-        return [self.head(self.readout.answer)]
-
-    def below(self, text: Mapping[str, str]) -> list[Any]:
-        """What the maps and the table say, the ledger."""
-        read = self.readout
-        return [
-            read.key,
-            read.about,
-            section("Boxes", text["Boxes"]),
-            read.about_bars,
-            section("Ledger", text["Ledger"]),
-            read.ledger,
-        ]
 
     # What a visitor does.
 
@@ -424,12 +420,7 @@ class Trips(DrawnPage):
         name = names[row] if row is not None and row < len(names) else ""
         self.maps.caption(screen, name, busy)
 
-    def shown(self) -> TripScreen | None:
-        """The screen, if it is of the trips that the maps are of: others may be on their way."""
-        screen: TripScreen | None = super().shown()
-        return screen if screen is not None and screen.data is self.parts.data else None
-
-    def _setting_taken(self) -> None:
+    def setting_taken(self) -> None:
         """A panel has changed a setting of the mechanism."""
         self.drawer.rebuild()
         self.settings_changed()
@@ -453,39 +444,6 @@ class Trips(DrawnPage):
                 return
         super().look_for_city()
 
-    def counts_of(self, source: Any, extent: Any) -> Any:
-        """Counts of trips that someone brought along."""
-        return own_trips(source) if isinstance(source, TripMatrix) else None
-
-    def points_of(self, source: Any, extent: Any, user: str | None) -> OwnPoints[Any]:
-        """Trips that someone brought along, with the extent of all their places."""
-
-        def read(source: Any) -> ReadTrips:
-            return as_read(source, ReadTrips, user, partial(read_trips, places=None))
-
-        return own_points(source, extent, read, "trips")
-
-    def known(self, key: str) -> None:
-        """Refuse a key that no trips have."""
-        find(key)
-
-    def catalogue(self) -> dict[str, str]:
-        """Title of each set of trips to its key."""
-        return {trip_set.title: key for key, trip_set in trip_sets().items()}
-
-    def is_loaded(self, place: Place) -> bool:
-        """Whether `load` would answer at once."""
-        return is_loaded(place)
-
-    def load(self, place: Place) -> Any:
-        """Trips of the catalogue, however long that takes."""
-        return load_trips(place)
-
-    def count_own(self, own_data: OwnPoints[ReadTrips], place: Place) -> TripData:
-        """A visitor's trips on grids of the extent that was declared for them."""
-        _, side, bound, _ = place
-        return counted(own_data, (OWN, side, bound, ",".join(own_data.points.places)))
-
     def own_choices(self, own_data: OwnPoints[ReadTrips]) -> dict[str, Any]:
         """Their places, and single trips where no one knows whose they are."""
         return {**super().own_choices(own_data), "places": ",".join(own_data.points.places)}
@@ -494,14 +452,10 @@ class Trips(DrawnPage):
         """The grid of each place."""
         return tuple(data.grids)
 
-    def show(self, data: Any) -> None:
-        """Show trips: shares where persons are protected."""
-        if self.is_elsewhere(data):
-            self.rectangles.places = data.names
-        super().show(data)
-
     def place_boxes(self, data: Any, elsewhere: bool) -> None:
         """Offer what the trips have; the maps are about the first row, and it is highlighted."""
+        if elsewhere:
+            self.rectangles.places = data.names
         super().place_boxes(data, elsewhere)
         if elsewhere:
             self.rectangles.select([0], held=False)
@@ -510,22 +464,3 @@ class Trips(DrawnPage):
         """Shares where persons are protected."""
         counts = data.matrix.unit == "point"
         return COUNTS if counts else SHARES if data.matrix.unclipped is None else BOUNDED
-
-    def is_elsewhere(self, data: TripData) -> bool:
-        """Other places or another extent, or the same ground in another order."""
-        maps = self.maps
-        if maps is None or not same_places(tuple(maps.grids), data.grids):
-            return True
-        # Names and boxes belong to their places.
-        return bool(maps.names != data.names)
-
-    def new_maps(self, data: TripData) -> TripMaps:
-        """One map for each place."""
-        return TripMaps(self.state, data, self.drawing.viewed, self._dragged)
-
-    def recount(self, data: TripData) -> None:
-        """Other cells of the same extents."""
-        self.maps.grids = list(data.grids)
-
-    def _dragged(self, place: int, box: Any) -> None:
-        self.drawn(box, place)

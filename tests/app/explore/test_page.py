@@ -16,8 +16,9 @@ from explorer.app import Explore
 from explorer.app.boxes.rectangles import Rectangles
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.start import Opening
-from explorer.app.explore.page import KEPT_PICTURE, ExploreDrawer
+from explorer.app.explore.page import KEPT_PICTURE, SPEC
 from explorer.app.kit.message import MessageArea
+from explorer.app.mappage.drawer import DrawnDrawer
 from explorer.app.mappage.drawing import Drawing
 from explorer.app.mappage.readout import RUNS, ErrorBars
 from explorer.app.state import ExploreState
@@ -118,7 +119,9 @@ class Visit:
             self.state, MessageArea(), Opening(), cities, Rectangles(Grid.cells((8, 8)))
         )
         drawing = Drawing(self.parts, [].append)
-        self.drawer = ExploreDrawer(self.parts, drawing, bool, bool, pn.Column)
+        self.drawer = DrawnDrawer(
+            SPEC.drawer, "explore", self.parts, drawing, bool, bool, pn.Column
+        )
 
     @property
     def sentence(self) -> str:

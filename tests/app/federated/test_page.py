@@ -68,12 +68,12 @@ def test_a_release_is_for_the_number_in_the_field_or_by_consent_the_exact_one() 
     refused = page.message.sentence
     assert "more people than the 39,999 declared" in refused
     assert press.priced(page.drawer) == ""
-    assert refused in html.unescape(page.drawer.promise.object)
+    assert refused in html.unescape(page.drawer.control("promise").object)
     page.pressed("p", False)
-    assert page.drawer.promise.object == "", "it is exact"
+    assert page.drawer.control("promise").object == "", "it is exact"
     page.pressed("p", False)
     press.put(page.drawer, TICK, True)
-    assert "protects the place of each person" in page.drawer.promise.object
+    assert "protects the place of each person" in page.drawer.control("promise").object
     press.draw_release(page.drawer)
     drawn = page.screen.release
     assert (drawn.people_are_public, drawn.population) == (True, people.PEOPLE)

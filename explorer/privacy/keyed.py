@@ -7,7 +7,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from explorer.points.cost_tables import Tables
-from explorer.points.spreads import (
+from explorer.points.split_costs import (
     COPIED,
     cost_of_copy,
     cut_cost,

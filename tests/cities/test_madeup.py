@@ -7,11 +7,10 @@ import pytest
 import shapely
 
 from explorer import TripDomain, scan_points
-from explorer.cities import madeup, nation
-from explorer.cities import madeup_trips as made_up
+from explorer.cities import madeup, nation, trip_sets
 from explorer.cities.base_maps import base_map
-from explorer.cities.madeup_trips import made_up_trips
 from explorer.cities.nation import grid as nation_grid
+from explorer.cities.trip_sets import made_up_trips
 from tests.refusals import refuses
 
 
@@ -126,7 +125,7 @@ def test_they_are_the_same_for_the_same_seed(trips):
     assert len(trips) == 100_000
     assert trips.places == ("o", "s1", "d")
     domain = TripDomain([madeup.grid(64)] * 3)
-    made_up._made.cache_clear()
+    trip_sets._made.cache_clear()
     first = domain.count(trips, per="record").key
     assert domain.count(made_up_trips(), per="record").key == first
     assert domain.count(made_up_trips(seed=1), per="record").key != first

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from explorer import FrequencyMatrix
 from explorer.points import split_costs as homogeneity
-from explorer.points.spreads import is_narrow
+from explorer.points.split_costs import is_narrow
 
 
 def spread(cells):
@@ -61,7 +61,7 @@ def test_tables_and_scan_agree_with_the_definition(mean, most):
 @pytest.mark.parametrize("part", [1, 1 + 1e-6, 1.9])
 @pytest.mark.parametrize("even", [True, False])
 def test_copies_are_scanned_in_32_bits_only_where_those_hold_all_sums(shape, part, even):
-    # 2 x cells x records is what has to fit, see `spreads.is_narrow`.
+    # 2 x cells x records is what has to fit, see `split_costs.is_narrow`.
     total = int(part * (2**31 - 1)) // (2 * shape[0] * shape[1])
     counts = np.full(shape, total // (shape[0] * shape[1]) if even else 0)
     counts[0, -1] += total - counts.sum()

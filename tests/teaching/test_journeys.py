@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from explorer import TripDomain
 from explorer.cities import madeup
-from explorer.cities.madeup_trips import made_up_trips
+from explorer.cities.trip_sets import made_up_trips
 from explorer.cities.trip_sets import trip_sets
 from explorer.teaching.journeys import journeys
 

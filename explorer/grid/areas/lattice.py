@@ -56,16 +56,6 @@ class Lattice:
         rows, cols = self.windows[area, 2:]
         return self.flat[self.starts[area] : self.starts[area + 1]].reshape(rows, cols)
 
-    def window(self, area: int) -> Grid:
-        """The window of an area as a grid of its own cells."""
-        row, col, rows, cols = (int(number) for number in self.windows[area])
-        x0, y0, *_ = self.grid.bounds
-        width = self.grid.cell_width * int(self.scale[area])
-        height = self.grid.cell_height * int(self.scale[area])
-        west, south = x0 + col * width, y0 + row * height
-        bounds = (west, south, west + cols * width, south + rows * height)
-        return Grid(bounds, (rows, cols), self.grid.crs)
-
 
 def lattice_over(
     flat_on: Callable[[pyproj.CRS], NDArray[Any]],

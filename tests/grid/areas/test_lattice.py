@@ -8,6 +8,7 @@ from shapely.geometry import MultiPolygon, Polygon, box
 
 from explorer import Areas, Grid, InputError
 from explorer.grid.areas import lattice as module
+from explorer.grid.areas.windows import Windows
 from explorer.grid.pieces import add_polygon
 from explorer.grid.plane import on_plane
 from tests.refusals import refuses
@@ -27,10 +28,15 @@ def boxes_of(grid):
     return shapely.box(*grid.from_cells(np.stack([low, low + 1], axis=1)).T)
 
 
+def window_of(areas, lattice, area):
+    windows = Windows(areas, lattice)
+    return windows.grid_of(windows.of([area]))
+
+
 def check_shares(areas, lattice, chosen):
     plane = on_plane(areas.geometry, areas.crs, lattice.grid.crs)
     for area in chosen:
-        window = lattice.window(area)
+        window = window_of(areas, lattice, area)
         cut = shapely.area(shapely.intersection(plane[area], boxes_of(window)))
         expected = cut.reshape(window.shape) / (window.cell_width * window.cell_height)
         assert lattice.shares(area) == pytest.approx(expected, abs=2e-9)
@@ -64,7 +70,7 @@ def test_every_place_of_an_area_lies_in_its_window():
     found = areas.assign(x, y)
     assert (np.bincount(found + 1, minlength=4) > 100).all()
     for area in range(3):
-        window = lattice.window(area)
+        window = window_of(areas, lattice, area)
         across, along = window.from_lonlat(x[found == area], y[found == area])
         x0, y0, x1, y1 = window.bounds
         assert across.min() > x0

@@ -1,10 +1,13 @@
-"""Small pieces of HTML: figures strip, colour bar, ledger bar, in the colours of the theme."""
+"""Small pieces of HTML in the colours of the theme: strips of figures, colour bars, budgets."""
 
 from __future__ import annotations
 
 import html
+import math
 import re
 from collections.abc import Iterable, Sequence
+
+import numpy as np
 
 from explorer.views.palette import DIFFERENCE, is_light
 from explorer.views.scale import ColourScale, short_number
@@ -14,6 +17,20 @@ _INERT = str.maketrans({"<": "‹", ">": "›", '"': "”", "`": "'", "{": "(", 
 
 # Blue, orange, green, purple, grey: distinguished by colour-blind readers, legible on both themes.
 STAGE_COLOURS = ("#3b8fd6", "#e08a2e", "#3aa58a", "#b07cd8", "#8b98a5", "#d65f7f")
+#: Of what is not spent: an empty trough on both themes.
+LEFT = "rgba(128, 140, 152, .35)"
+#: 3 to 1 or better on the pages' grounds, light and dark.
+NOISE, UNIFORMITY, CLIPPING = "#3586cb", "#c66d1b", "#ab63d3"
+#: Each cause with its name and its fill, which distinguishes it without its colour as well: solid,
+#: striped, hollow.
+_CAUSES = {
+    "noise": (NOISE, f"background:{NOISE}"),
+    "uneven areas": (
+        UNIFORMITY,
+        f"background:repeating-linear-gradient({UNIFORMITY} 0 2px,transparent 2px 3.4px)",
+    ),
+    "not counted": (CLIPPING, f"border:2px solid {CLIPPING};box-sizing:border-box"),
+}
 
 
 def safe_text(text: object, limit: int = 80) -> str:
@@ -127,18 +144,170 @@ def ledger_bar(stages: Sequence[tuple[str, float]]) -> str:
     total = sum(epsilon for _, epsilon in stages)
     if total <= 0:
         return '<p class="quiet">Nothing has been spent.</p>'
-    parts, rows = [], []
-    for i, (name, epsilon) in enumerate(stages):
-        colour = STAGE_COLOURS[i % len(STAGE_COLOURS)]
-        share = epsilon / total
-        parts.append(f'<i style="background:{colour};flex-grow:{share:.6f}"></i>')
-        rows.append(
-            f'<li><i style="background:{colour}"></i>{html.escape(name)} '
-            f"<b>{epsilon:.4g}</b> <span>{share:.0%}</span></li>"
-        )
     spoken = ", ".join(f"{name} {epsilon:.4g}" for name, epsilon in stages)
-    label = html.escape(f"Budget spent by stage: {spoken}", quote=True)
-    return (
-        f'<div class="ledger"><div class="stack" role="img" aria-label="{label}">'
-        f"{''.join(parts)}</div><ul>{''.join(rows)}</ul></div>"
+    rows = [
+        (colour, name, f"<b>{epsilon:.4g}</b> <span>{epsilon / total:.0%}</span>", epsilon / total)
+        for colour, (name, epsilon) in zip(_stage_colours(len(stages)), stages, strict=True)
+    ]
+    return _stack(f"Budget spent by stage: {spoken}", rows)
+
+
+def budget_bar(spent: Sequence[tuple[str, float]], epsilon: float) -> str:
+    """A stacked bar as wide as ``epsilon``, in the colours of the ledger, and the same as text.
+
+    Parameters
+    ----------
+    spent : (stage, epsilon spent so far), every stage in the order of the release
+    epsilon : the whole budget
+    """
+    total = sum(part for _, part in spent)
+    # The last bit of a sum must not show as a sliver of budget that is left.
+    left = epsilon - total if epsilon - total > 1e-9 * epsilon else 0.0
+    colours = [*_stage_colours(len(spent)), LEFT]
+    rows = [
+        (colour, stage, f"<b>{amount(part)}</b>", part / epsilon)
+        for colour, (stage, part) in zip(colours, [*spent, ("left", left)], strict=True)
+    ]
+    text = ", ".join(f"{stage} {amount(part)}" for stage, part in spent)
+    return _stack(f"Budget: {amount(total)} of {amount(epsilon)} spent so far ({text})", rows)
+
+
+def _stage_colours(number: int) -> list[str]:
+    return [STAGE_COLOURS[i % len(STAGE_COLOURS)] for i in range(number)]
+
+
+def _stack(label: str, rows: Sequence[tuple[str, str, str, float]]) -> str:
+    """A stacked bar of (colour, name, HTML of its number, share), and a list of the same."""
+    bar = "".join(
+        f'<i style="background:{colour};flex-grow:{share:.6f}"></i>'
+        for colour, _, _, share in rows
+        if share > 0
     )
+    items = "".join(
+        f'<li><i style="background:{colour}"></i>{html.escape(name)} {number}</li>'
+        for colour, name, number, _ in rows
+    )
+    return (
+        f'<div class="ledger"><div class="stack" role="img" aria-label="{html.escape(label)}">'
+        f"{bar}</div><ul>{items}</ul></div>"
+    )
+
+
+def amount(epsilon: float) -> str:
+    """An amount of epsilon with three significant digits, never in powers of ten.
+
+    >>> [amount(e) for e in (0.7, 0.69999999, 0.01774, 0.0000831849, 0.0)]
+    ['0.7', '0.7', '0.0177', '0.0000832', '0']
+    """
+    return np.format_float_positional(float(f"{epsilon:.3g}"), trim="-")
+
+
+Fact = tuple[str, str, str]
+"""What it is, its value, and a quieter remark."""
+
+
+def node_card(
+    title: str,
+    verdict: str,
+    reason: str,
+    facts: Iterable[Fact],
+    spent: Iterable[tuple[str, float]],
+    budget: str,
+) -> str:
+    """Two columns: decision and facts, and the budget of the path as the ledger's bar."""
+    rows = "".join(
+        f'<tr><th scope="row">{html.escape(name)}</th><td>{html.escape(value)}'
+        f"{f' <small>{html.escape(quiet)}</small>' if quiet else ''}</td></tr>"
+        for name, value, quiet in facts
+    )
+    return (
+        '<div class="beside node"><div>'
+        f'<h3>{html.escape(title)}</h3><p class="verdict" role="status">{html.escape(verdict)}</p>'
+        f"<p>{html.escape(reason)}</p></div><div><h3>Budget of its path</h3>"
+        f"<p>{html.escape(budget)}</p>{ledger_bar(list(spent))}</div>"
+        f'<div class="wide"><table class="facts">{rows}</table></div></div>'
+    )
+
+
+def swatches(entries: Iterable[tuple[str, str]], sentence: str) -> str:
+    """A sentence, and below it what each colour of a chart means: pairs of colour and text."""
+    items = "".join(
+        f'<li><i style="background:{colour}"></i>{html.escape(text)}</li>'
+        for colour, text in entries
+    )
+    return (
+        f'<p class="summary">{html.escape(sentence)}</p><div class="ledger"><ul>{items}</ul></div>'
+    )
+
+
+def error_bar(
+    noise: float, uniformity: float, clipping: float | None = None, *, decimals: int = 0
+) -> str:
+    """The parts as signed numbers, and below them a bar with zero in the middle.
+
+    Too many is to the right, too few to the left. Parts of one sign are stacked, parts of
+    opposite signs are on either side of zero; the tick is their sum, the difference. The bar is as
+    wide as the larger side asks for, so lengths compare within one bar and not between bars. Not a
+    number gives "…". ``clipping`` is None where no contribution bound is in force.
+    """
+    parts = [part for part in (noise, uniformity, clipping) if part is not None]
+    if not all(map(math.isfinite, parts)):
+        return '<div class="causes">…</div>'
+    texts = "".join(
+        f'<span title="{name}"><i style="{fill}"></i>{_signed(part, decimals)}</span>'
+        for (name, (_, fill)), part in zip(_CAUSES.items(), parts, strict=False)
+    )
+    return f'<div class="causes">{texts}</div>{_error_parts(parts)}'
+
+
+def error_key(*, clipping: bool) -> str:
+    """What the parts of `error_bar` mean; ``clipping`` where a contribution bound is in force.
+
+    >>> error_key(clipping=False).count("<i"), error_key(clipping=True).count("<i")
+    (2, 3)
+    """
+    causes = list(_CAUSES.items())[: 3 if clipping else 2]
+    texts = "".join(f'<span><i style="{fill}"></i>{name}</span>' for name, (_, fill) in causes)
+    return f'<div class="causes key">Causes of the error: {texts}</div>'
+
+
+def _error_parts(parts: Sequence[float]) -> str:
+    right = sum(part for part in parts if part > 0)
+    left = -sum(part for part in parts if part < 0)
+    scale = 48 / max(right, left) if max(right, left) > 0 else 0.0
+    ends = {1: 0.0, -1: 0.0}
+    rows = []
+    for number, (part, (colour, _)) in enumerate(zip(parts, _CAUSES.values(), strict=False)):
+        side = 1 if part > 0 else -1
+        width = abs(part) * scale
+        start = ends[side]
+        ends[side] += width
+        rows.append(
+            _error_part(number, 50 + start if side > 0 else 50 - start - width, width, colour)
+        )
+    net = 50 + sum(parts) * scale
+    return (
+        '<svg class="causes" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
+        f'{"".join(rows)}<path d="M50 0V8" stroke="currentColor" stroke-opacity=".5" '
+        'stroke-width=".8"/>'
+        f'<path d="M{net:.1f} 0V8" stroke="currentColor" stroke-width="1.6"/></svg>'
+    )
+
+
+def _error_part(number: int, x: float, width: float, colour: str) -> str:
+    """One part: solid, striped or hollow, whatever the bar is stretched to."""
+    if number == 2:
+        return (
+            f'<rect x="{x:.1f}" y="1.6" width="{width:.1f}" height="4.8" fill="none" '
+            f'stroke="{colour}" stroke-width="1.4" vector-effect="non-scaling-stroke"/>'
+        )
+    rows = [(1, 6)] if number == 0 else [(1, 2), (5, 2)]
+    return "".join(
+        f'<rect x="{x:.1f}" y="{y}" width="{width:.1f}" height="{height}" fill="{colour}"/>'
+        for y, height in rows
+    )
+
+
+def _signed(value: float, decimals: int) -> str:
+    text = f"{value:+,.{decimals}f}"
+    return html.escape(text.replace("-", "−") if text.strip("+-0.") else text[1:])

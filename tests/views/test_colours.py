@@ -13,7 +13,7 @@ from explorer.mechanisms import HTF, Mechanism, all_mechanisms
 from explorer.scenario.choices import PALETTES
 from explorer.views import palette
 from explorer.views.base_map import BaseLayer
-from explorer.views.error_bar import CLIPPING, NOISE, UNIFORMITY
+from explorer.views.markup import CLIPPING, NOISE, UNIFORMITY
 from explorer.views.scale import ColourScale
 from explorer.views.series import COLOURS, style_of, swatch
 from explorer.views.truth import SPARSE, legible

@@ -5,11 +5,23 @@ import re
 
 import pytest
 
-from explorer.views.budget import LEFT, budget_bar
-from explorer.views.error_bar import CLIPPING, NOISE, UNIFORMITY, error_bar, error_key
 from explorer.views.figures import legend
-from explorer.views.inspector import node_card, swatches
-from explorer.views.markup import count_bar, difference_bar, figures_strip, ledger_bar, safe_text
+from explorer.views.markup import (
+    CLIPPING,
+    LEFT,
+    NOISE,
+    UNIFORMITY,
+    budget_bar,
+    count_bar,
+    difference_bar,
+    error_bar,
+    error_key,
+    figures_strip,
+    ledger_bar,
+    node_card,
+    safe_text,
+    swatches,
+)
 from explorer.views.palette import PALETTES
 from explorer.views.scale import ColourScale
 from explorer.views.tables import Cell, details, progress, table

@@ -19,7 +19,7 @@ from explorer.app.kit.html import html_pane, put
 from explorer.country.mechanism import AREAS
 from explorer.releases.country import CountryRelease
 from explorer.releases.units import UNITS_PER_EPSILON
-from explorer.views.budget import amount, budget_bar
+from explorer.views.markup import amount, budget_bar
 
 Floats = NDArray[np.float64]
 Spent = list[tuple[str, float]]

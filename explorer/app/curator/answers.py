@@ -27,7 +27,7 @@ from explorer.points.truth import exact, of_all_records
 from explorer.queries.files import no_formula
 from explorer.releases.overlap import spread_exactly
 from explorer.views import palette
-from explorer.views.error_bar import error_bar
+from explorer.views.markup import error_bar
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -22,8 +22,8 @@ from explorer.app.kit.words import words
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
 from explorer.inspection import CutStudy, Node, inspect, neighbour, node_at, study_cut
-from explorer.views.inspector import Fact, node_card, swatches
 from explorer.views.lesson_charts import CUT_LEGEND, CutCosts
+from explorer.views.markup import Fact, node_card, swatches
 
 
 @dataclass(frozen=True, eq=False)

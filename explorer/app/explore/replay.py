@@ -20,7 +20,7 @@ from explorer.app.kit.prose import column
 from explorer.inspection.growth import Growth
 from explorer.points.truth import exact
 from explorer.releases.release import Release
-from explorer.views.budget import amount, budget_bar
+from explorer.views.markup import amount, budget_bar
 from explorer.views.tables import Cell, table
 
 Floats = NDArray[np.float64]

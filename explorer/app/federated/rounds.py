@@ -20,10 +20,9 @@ from explorer.app.kit.prose import pane
 from explorer.releases.distributed import ONCE, DistributedRelease
 from explorer.releases.quarters import separate
 from explorer.releases.rounds import Heard, Row
-from explorer.views.budget import amount
 from explorer.views.figures import legend
 from explorer.views.marks import DIVIDED, GIVEN_UP, GREY, Marked
-from explorer.views.markup import STAGE_COLOURS
+from explorer.views.markup import STAGE_COLOURS, amount
 from explorer.views.partition import Leaves
 from explorer.views.tables import Cell, table
 

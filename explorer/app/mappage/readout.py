@@ -31,8 +31,7 @@ from explorer.inspection.errors import error_split
 from explorer.releases.asking import leaf_weights
 from explorer.releases.overlap import cut_leaves
 from explorer.releases.release import Release
-from explorer.views.error_bar import error_key
-from explorer.views.markup import figures_strip, ledger_bar
+from explorer.views.markup import error_key, figures_strip, ledger_bar
 from explorer.views.partition import MOST_BOXES
 
 Thing = TypeVar("Thing")

@@ -21,7 +21,7 @@ from explorer.inspection import Node, inspect
 from explorer.inspection.growth import Growth
 from explorer.releases.release import Release
 from explorer.releases.units import UNITS_PER_EPSILON
-from explorer.views.budget import amount, budget_bar
+from explorer.views.markup import amount, budget_bar
 from explorer.views.tables import Cell, table
 
 Floats = NDArray[np.float64]

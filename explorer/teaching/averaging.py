@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -65,11 +64,6 @@ def spent(n: int, epsilon: float) -> float:
     0.3
     """
     return to_epsilon(n * to_units(epsilon))
-
-
-def standard_error(sd: float, n: ArrayLike) -> Any:
-    """Standard error of the average of n independent answers: sd / sqrt(n)."""
-    return sd / np.sqrt(n)
 
 
 def redraws_to_know(sd: float, within: float = 0.5) -> int:

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from explorer.errors import InputError
 from explorer.privacy.noise import PreviewNoise
 from explorer.releases.units import laplace_variance, to_units
-from explorer.teaching.turns import turn
+from explorer.teaching.previews import turn
 from explorer.trips.matrix import TripMatrix
 
 Floats = NDArray[np.float64]

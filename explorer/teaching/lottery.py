@@ -20,7 +20,7 @@ from explorer.privacy.curator import Curator
 from explorer.privacy.partitions import Offers
 from explorer.privacy.regions import Regions
 from explorer.releases.units import UNITS_PER_EPSILON
-from explorer.teaching.turns import turn
+from explorer.teaching.previews import turn
 from explorer.trips.matrix import TripMatrix
 
 Floats = NDArray[np.float64]

@@ -99,10 +99,6 @@ class Question:
         answer = release.answer([self.rectangle])
         return Answer(float(answer.value[0]), float(answer.sd[0])), release
 
-    def draw(self, seed: int) -> Answer:
-        """The answer of one preview with this seed; books nothing, for any thread."""
-        return self.preview(seed)[0]
-
 
 @dataclass(frozen=True, eq=False)
 class Summary:

@@ -13,10 +13,22 @@ from explorer.points.matrix import FrequencyMatrix
 from explorer.releases.release import Release
 
 Progress = Callable[[float], None]
+_GOLDEN = 0.6180339887498949
 
 
 class Cancelled(Exception):
     """The rest of a computation is not wanted any more."""
+
+
+def turn(number: int, many: int) -> int:
+    """Which of ``many`` examples (1 or more) comes at a turn of "another"; the middle one at 0.
+
+    Steps of the golden section visit them evenly, however many turns there are.
+
+    >>> [turn(number, 9) for number in range(5)]
+    [4, 1, 6, 3, 8]
+    """
+    return int(many * ((0.5 + number * _GOLDEN) % 1.0))
 
 
 def taught(key: str, epsilon: float) -> Mechanism:

@@ -24,7 +24,7 @@ from explorer.federated.refine import expected, unevenness
 from explorer.points.matrix import FrequencyMatrix
 from explorer.releases.quarters import KeyTree, interleave
 from explorer.releases.units import to_units
-from explorer.teaching.turns import turn
+from explorer.teaching.previews import turn
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -20,10 +20,9 @@ def test_mean_and_error_are_those_of_numpy_at_every_length() -> None:
     assert np.isnan(found.error[0])
 
 
-def test_the_standard_error_is_one_over_the_root_of_n() -> None:
-    np.testing.assert_allclose(averaging.standard_error(8.0, [1, 4, 16]), [8, 4, 2])
-    # Within a half, 95 times in 100.
-    assert averaging.standard_error(10.0, averaging.redraws_to_know(10.0)) * 1.96 <= 0.5
+def test_so_many_redraws_are_within_a_half_95_times_in_100() -> None:
+    n = averaging.redraws_to_know(10.0)
+    assert 10 / np.sqrt(n) * 1.96 <= 0.5 < 10 / np.sqrt(n - 1) * 1.96
 
 
 @pytest.mark.statistical
@@ -34,7 +33,7 @@ def test_the_average_of_previews_closes_in_on_the_truth_at_that_rate() -> None:
     given = answers(UG(epsilon=0.5, grid_size=8), matrix, box, range(400))[:, 0]
     found = averaging.attack(given, 0.5)
     for n in (25, 100, 400):
-        expected = averaging.standard_error(sd, n)
+        expected = sd / np.sqrt(n)
         assert abs(found.mean[n - 1] - true) < 4 * expected
         # An estimated standard deviation is off by about 1 / sqrt(2 n), more for long tails.
         assert found.error[n - 1] == pytest.approx(expected, rel=6 / np.sqrt(2 * n))

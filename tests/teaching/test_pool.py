@@ -44,11 +44,11 @@ def test_a_question_is_answered_as_theory_says() -> None:
         city(), "Town", QuestionSettings(mechanism="ug", epsilon=0.5, box=(0, 0, 0.5, 1))
     )
     assert question.true == city().counts[:, :32].sum()
-    assert question.draw(3) == question.draw(3)
-    assert question.draw(3) != question.draw(4)
+    assert question.preview(3)[0] == question.preview(3)[0]
+    assert question.preview(3)[0] != question.preview(4)[0]
     pool = Pool(question.true)
     for seed in range(400):
-        pool.add(seed, question.draw(seed))
+        pool.add(seed, question.preview(seed)[0])
     found = pool.summary()
     # The grid of 32 x 32 has whole leaves in the half: no uneven spread, only noise. The sample's
     # sd has a relative error of 1 / sqrt(2 n), with a little excess kurtosis: five errors.

@@ -25,7 +25,7 @@ from explorer.app.kit.words import words
 from explorer.errors import InputError
 from explorer.scenario import Scenario, Step, Story
 from explorer.scenario.story import ASK, NOTES, TEXT
-from explorer.teaching.stories import TOUR, stories
+from explorer.teaching.lessons import TOUR, stories
 from explorer.views.markup import safe_text
 
 #: As many as are kept for all visitors; the one that no one asked for the longest goes first.

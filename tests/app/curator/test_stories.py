@@ -22,7 +22,7 @@ from explorer.errors import InputError
 from explorer.grid.grid import Grid
 from explorer.points.points import read_points
 from explorer.scenario import Scenario, Step, Story
-from explorer.teaching.stories import TOUR, stories
+from explorer.teaching.lessons import TOUR, stories
 from tests.app import press
 from tests.app.press import put_into_address
 

@@ -40,7 +40,6 @@ from explorer.serving.ports import unusable, usable_port
 if TYPE_CHECKING:
     from explorer.scenario import Scenario, Story
 
-_EVERYBODY = Admission()
 _NOT_MADE = "This page could not be made. Reload it, or ask for what the server wrote about it."
 #: Seconds that getting ready takes at most, as a rule, where all is compiled already.
 _PATIENCE = 15.0
@@ -149,9 +148,8 @@ def serve(
     if warm:
         with _told_if_long(say):
             warm_up(city, served, **choices)
-    admission = Admission(passwords, class_only, proxied)
-    more = story, admission, teach_at
-    return _listen(served, first, begin, address, where, open, start, say, *more, ready=warm)
+    ways = Admission(passwords, class_only, proxied), teach_at
+    return _listen(served, first, begin, address, where, open, start, say, story, *ways, warm)
 
 
 def _prepare_process() -> None:
@@ -214,10 +212,10 @@ def _listen(
     open: bool,
     start: bool,
     say: Callable[[str], None],
-    story: Story | None = None,
-    admission: Admission = _EVERYBODY,
-    teach_at: str = "",
-    ready: bool = False,
+    story: Story | None,
+    admission: Admission,
+    teach_at: str,
+    ready: bool,
 ) -> Any:
     """Serve ``served``, the page ``first`` at the root too, each made with ``begin``.
 

@@ -83,13 +83,15 @@ class Occupancy:
 
     def true_from(self, k: ArrayLike, epsilon: float) -> Floats:
         """Occupied cells whose noisy count is expected to be k >= 1 or more, as `k`."""
-        short = np.asarray(k)[..., np.newaxis] - self.numbers
-        return np.asarray(reaching(short, epsilon) @ self.many, dtype=np.float64)
+        return self._from(k, epsilon, self.many)
 
     def trips_from(self, k: ArrayLike, epsilon: float) -> Floats:
         """Trips in those occupied cells, expected, as `k`."""
+        return self._from(k, epsilon, self.many * self.numbers)
+
+    def _from(self, k: ArrayLike, epsilon: float, weights: Ints) -> Floats:
         short = np.asarray(k)[..., np.newaxis] - self.numbers
-        return np.asarray(reaching(short, epsilon) @ (self.many * self.numbers), dtype=np.float64)
+        return np.asarray(reaching(short, epsilon) @ weights, dtype=np.float64)
 
     def highest_false(self, epsilon: float, at: float = 0.5) -> int:
         """What the highest noise of all empty cells stays at or below in the share `at` of draws.

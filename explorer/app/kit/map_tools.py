@@ -51,7 +51,6 @@ class MapTools:
         alone: int | None = None,
         polygons: bool = True,
     ) -> None:
-        self._zoom = zoom
         self.alone = None if alone is None else str(alone)
         shows = {name: str(number) for number, name in enumerate(names)} | {"Swipe": "swipe"}
         if not phone:
@@ -68,21 +67,16 @@ class MapTools:
         self.mode = _group("A drag on a map", modes, state.drag)
         ui.bind(self.mode, lambda value: state.put(drag=value), refused)
         zooms = {"Zoom in": "+", "Zoom out": "-", "Whole map": "0"}
-        buttons = [self._button(text, ZOOMS[key]) for text, key in zooms.items()]
+        look = {"variant": "text", "size": "small", "margin": (0, 0, 0, 4)}
+        buttons = [
+            ui.Button(label=text, on_click=lambda _event, key=key: zoom(ZOOMS[key]), **look)
+            for text, key in zooms.items()
+        ]
         # A phone and a narrow cell have no space for all of them in one line.
         narrow = {"flex-wrap": "wrap", "max-width": "100%"}
         row = ui.wrapping if phone else partial(pn.Row, styles=narrow)
         self.view = row(self.shows, self.mode, *buttons, margin=0)
         self.view.styles = {**self.view.styles, "flex": "0 1 auto", "max-width": "100%"}
-
-    def _button(self, text: str, factor: float) -> Any:
-        return ui.Button(
-            label=text,
-            variant="text",
-            size="small",
-            margin=(0, 0, 0, 4),
-            on_click=lambda _event: self._zoom(factor),
-        )
 
 
 def _group(label: str, options: dict[str, str], value: str, margin: Any = 0, **params: Any) -> Any:

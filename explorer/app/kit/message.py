@@ -12,7 +12,7 @@ import panel as pn
 
 from explorer.app.kit import ui
 from explorer.app.kit.attempts import at_next_attempt
-from explorer.app.kit.html import html_pane
+from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.later import after
 
 #: So many sentences are one above the other; an older one gives way.
@@ -49,22 +49,18 @@ class _Toast:
 
     def __init__(self, close: Callable[[], None]) -> None:
         self.text = html_pane()
-        button = ui.Button(
-            label="Close", variant="text", size="small", on_click=lambda _event: close()
-        )
-        self.view = pn.Row(
-            self.text, button, visible=False, sizing_mode="stretch_width", stylesheets=[_TOAST]
-        )
+        look = {"label": "Close", "variant": "text", "size": "small"}
+        button = ui.Button(on_click=lambda _event: close(), **look)
+        wide: dict[str, Any] = {"sizing_mode": "stretch_width", "stylesheets": [_TOAST]}
+        self.view = pn.Row(self.text, button, visible=False, **wide)
 
     def show(self, message: _Message | None) -> None:
         text = ""
         if message is not None:
-            look, role = (
-                ("notice", "alert") if message.kind == "alert" else ("notice info", "status")
-            )
+            alert = message.kind == "alert"
+            look, role = ("notice", "alert") if alert else ("notice info", "status")
             text = f'<div class="{look}" role="{role}">{html.escape(message.sentence)}</div>'
-        if self.text.object != text:
-            self.text.object = text
+        put(self.text, text)
         if self.view.visible != bool(text):
             self.view.visible = bool(text)
 

@@ -235,20 +235,17 @@ class FileDownload(_Checked, pmui.FileDownload):
             except (InputError, OSError) as error:
                 if self.refused is None:
                     raise
-                self.refused(_why(error))
+                why = str(error)
+                if isinstance(error, OSError):
+                    reason = error.strerror or type(error).__name__
+                    why = f"The file could not be made ({reason})"
+                    why += ": make room on the server, and try again."
+                self.refused(why)
                 raise param.Skip from error
 
         super().__init__(callback=make, **params)
         # Afterwards: given at once, Panel takes it for an old name of itself as well and warns.
         self.variant, self.refused = variant, refused
-
-
-def _why(error: InputError | OSError) -> str:
-    """Why a file could not be made."""
-    if isinstance(error, InputError):
-        return str(error)
-    reason = error.strerror or type(error).__name__
-    return f"The file could not be made ({reason}): make room on the server, and try again."
 
 
 #: Seconds for which a control is marked after its value was refused.
@@ -331,7 +328,11 @@ class Page(pmui.Page):
         super().__init__(template=_TEMPLATE, **params)
         with pn.util.edit_readonly(self):
             self.busy = False
-        _forget_busy(self)
+        # What is left of the mirror is a watcher of the process, which holds the page: with it no
+        # page that was ever opened is given back.
+        for watcher in list(pn.state.param.watchers.get("busy", {}).get("value", [])):
+            if getattr(getattr(watcher.fn, "__self__", None), "self", None) is self:
+                pn.state.param.unwatch(watcher)
 
     def server_doc(self, doc: Any = None, title: str | None = None, location: Any = True) -> Any:
         """The page as a document; its template knows where the code of the widgets is."""
@@ -349,17 +350,6 @@ class Page(pmui.Page):
             part.styles = {**part.styles, "max-height": "none"}
         self.param.update(main=[*main], sidebar=[*sidebar], **settings)
         return self
-
-
-def _forget_busy(page: Page) -> None:
-    """Take away what is left of the mirror: a watcher of the process, which holds the page.
-
-    With it every change of one visitor still wakes all open pages (half the work of a class of
-    thirty), and no page that was ever opened is given back.
-    """
-    for watcher in list(pn.state.param.watchers.get("busy", {}).get("value", [])):
-        if getattr(getattr(watcher.fn, "__self__", None), "self", None) is page:
-            pn.state.param.unwatch(watcher)
 
 
 class Upload(_Checked, pmui.FileInput):

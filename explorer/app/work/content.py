@@ -130,7 +130,7 @@ class After(HTTPMessageDelegate):
         self._answer, self._done = answer, done
 
     def headers_received(self, start_line: Any, headers: HTTPHeaders) -> Awaitable[None]:
-        """Pass them on, and wait."""
+        """Wait."""
         self._answer.headers_received(start_line, headers)
         return asyncio.shield(self._done)
 

@@ -16,7 +16,6 @@ from explorer.grid.values import checked, shown
 from explorer.mechanisms import Mechanism, all_mechanisms, trip_mechanisms
 from explorer.privacy.epsilon_range import MAX_EPSILON
 from explorer.scenario.choices import (
-    EPSILONS,
     MAX_SEED,
     CountryChoices,
     LookChoices,
@@ -318,8 +317,6 @@ class TripsState(MechanismState, TripChoices):
             checked_places(value)
         super()._check(name, value)
 
-
-__all__ = ["EPSILONS", "FOUR", "CompareState", "Side"]
 
 #: Epsilons of the small maps.
 FOUR = tuple(number for number in (0.01, 0.1, 1.0, 10.0) if number <= MAX_EPSILON)

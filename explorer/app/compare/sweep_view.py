@@ -28,12 +28,13 @@ from explorer.app.kit.html import html_pane, put, section
 from explorer.app.kit.later import when_loaded
 from explorer.app.kit.prose import column
 from explorer.app.kit.words import words
-from explorer.app.state import EPSILONS, CompareState
+from explorer.app.state import CompareState
 from explorer.app.work.job import Job
 from explorer.errors import InputError
 from explorer.evaluate import Task, plan
 from explorer.grid.range_queries import Queries
 from explorer.mechanisms import all_mechanisms
+from explorer.scenario.choices import EPSILONS
 from explorer.views.charts import Candlesticks, ErrorCurves
 from explorer.views.tables import details, progress
 

@@ -17,7 +17,6 @@ from explorer.app.kit import ui
 from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.numbers import percent
 from explorer.app.kit.prose import column
-from explorer.mechanisms import Mechanism
 from explorer.views import palette
 from explorer.views.small import SmallMap
 
@@ -90,7 +89,8 @@ class GalleryPanel(ExplainPanel[Gallery]):
             leaves = f"{thumbnail.leaves:,} {'leaf' if thumbnail.leaves == 1 else 'leaves'}"
             mark = " (on the maps)" if mechanism.key == chosen else ""
             name = f"<b>{html.escape(mechanism.title)}</b>{mark}"
-            put(about, f"<p>{name}: {off}, {leaves}</p><p class='quiet'>{_line(mechanism)}</p>")
+            summary = html.escape(mechanism.summary)
+            put(about, f"<p>{name}: {off}, {leaves}</p><p class='quiet'>{summary}</p>")
             small.show(
                 picture, f"{mechanism.title} at epsilon {mechanism.epsilon:g}: {off}, {leaves}"
             )
@@ -117,10 +117,6 @@ class GalleryPanel(ExplainPanel[Gallery]):
 
     def _use(self, key: str, _event: Any) -> None:
         self._state.put(mechanism=key)
-
-
-def _line(mechanism: Mechanism) -> str:
-    return html.escape(mechanism.summary)
 
 
 def _best(small: SmallScreen) -> str:

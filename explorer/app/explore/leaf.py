@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import panel as pn
 
+from explorer.app.boxes.answers import count
 from explorer.app.boxes.table import edge_unit
 from explorer.app.curator.panel import ExplainPanel
 from explorer.app.curator.parts import PageParts
@@ -27,14 +28,6 @@ from explorer.views.markup import Fact, node_card, swatches
 
 
 @dataclass(frozen=True, eq=False)
-class NodeJob:
-    """A node of a screen's release, by its position in the tree."""
-
-    screen: Screen
-    node: int
-
-
-@dataclass(frozen=True, eq=False)
 class NodeLook:
     """A node with its exact count and, for a cut of HTF, the costs of all cuts: the curator's."""
 
@@ -44,12 +37,13 @@ class NodeLook:
     study: CutStudy | None
 
 
-def look_at(job: NodeJob) -> NodeLook:
-    """Look a node up, count what is really in it, and study its cut."""
-    release, matrix = job.screen.release, job.screen.data.matrix
-    node = inspect(release, job.node)
-    true = job.screen.data.every.count(np.array([node.lower]), np.array([node.upper]))
-    return NodeLook(job.screen, node, int(true[0]), study_cut(matrix, release, job.node))
+def _look_at(question: tuple[Screen, int]) -> NodeLook:
+    """Look a node up by its position in the tree, count what is really in it, study its cut."""
+    screen, number = question
+    release, matrix = screen.release, screen.data.matrix
+    node = inspect(release, number)
+    true = screen.data.every.count(np.array([node.lower]), np.array([node.upper]))
+    return NodeLook(screen, node, int(true[0]), study_cut(matrix, release, number))
 
 
 AXES = ("row", "column")
@@ -69,14 +63,18 @@ def facts(look: NodeLook) -> list[Fact]:
     node, grid = look.node, look.screen.release.grid
     low, high = node.interval
     kind = "95 % of the noise" if node.sd_exact else "95 % of the noise, about"
-    draws = ", ".join(f"{stage} {_whole(value)}" for stage, value in node.draws)
+    draws = ", ".join(f"{stage} {count(value)}" for stage, value in node.draws)
+    divisions = "1 division" if node.depth == 1 else f"{node.depth} divisions"
+    source = "its count is the sum of its parts"
+    if look.screen.release.haar_variance is not None:
+        source = "its count comes from wavelet coefficients"
     return [
         ("Private count", _one(node.count), f"{kind}: {_one(low)} to {_one(high)}"),
         ("True count", f"{look.true:,}", "exact: for the curator only, of all records"),
-        ("Noisy counts drawn here", draws or "none", "" if draws else _source(look)),
+        ("Noisy counts drawn here", draws or "none", "" if draws else source),
         ("Size", *_size(node, grid)),
         ("Bounds", *_bounds(node, grid)),
-        ("Depth and height", f"{node.depth} and {node.height}", _levels(node)),
+        ("Depth and height", f"{node.depth} and {node.height}", f"{divisions} below the whole map"),
     ]
 
 
@@ -100,13 +98,9 @@ def costs(study: CutStudy) -> str:
         f"; the best of {len(study.positions):,} cuts is {axis} {study.best:,} with {_one(best)}. "
     )
     if study.rule in ("middle", "all cuts"):
-        return (
-            sentence
-            + {
-                "middle": "The rule takes the middle and looks at no cost.",
-                "all cuts": "Permute-and-flip saw all costs; only its choice is released.",
-            }[study.rule]
-        )
+        middle = "The rule takes the middle and looks at no cost."
+        every = "Permute-and-flip saw all costs; only its choice is released."
+        return sentence + (middle if study.rule == "middle" else every)
     if np.isnan(study.noise_sd):
         return sentence + "The rule allows one cut, so nothing was looked at and nothing paid."
     if not study.stored:
@@ -117,12 +111,6 @@ def costs(study: CutStudy) -> str:
         f"The search looked at {len(study.looked_at)} candidates{among}, with noise of standard "
         f"deviation {_one(study.noise_sd)}; the costs differ by {_one(float(np.ptp(study.costs)))}."
     )
-
-
-def _source(look: NodeLook) -> str:
-    if look.screen.release.haar_variance is not None:
-        return "its count comes from wavelet coefficients"
-    return "its count is the sum of its parts"
 
 
 def _size(node: Node, grid: Grid) -> tuple[str, str]:
@@ -138,21 +126,12 @@ def _bounds(node: Node, grid: Grid) -> tuple[str, str]:
     cells = f"{_span('column', c0, c1 - 1)}, {_span('row', r0, r1 - 1)}"
     if grid.unit != "m":
         return cells, "row 0 in the south"
-    west, south, east, north = (f"{edge:,.0f}".replace("-", "−") for edge in node.bounds)
+    west, south, east, north = (count(edge) for edge in node.bounds)
     return f"west {west} m, south {south} m, east {east} m, north {north} m", cells
 
 
 def _span(name: str, first: int, last: int) -> str:
     return f"{name} {first:,}" if first == last else f"{name}s {first:,} to {last:,}"
-
-
-def _levels(node: Node) -> str:
-    cuts = "1 division" if node.depth == 1 else f"{node.depth} divisions"
-    return f"{cuts} below the whole map"
-
-
-def _whole(value: float) -> str:
-    return f"{value:,.0f}".replace("-", "−")
 
 
 def _one(value: float) -> str:
@@ -168,7 +147,7 @@ class LeafInspector(ExplainPanel[NodeLook]):
     """The panel."""
 
     def __init__(self, parts: PageParts) -> None:
-        super().__init__(look_at, parts)
+        super().__init__(_look_at, parts)
         # Row and column in cells, kept when another picture comes; how deep, None for the leaf.
         self._place: tuple[float, float] | None = None
         self._depth: int | None = None
@@ -200,8 +179,6 @@ class LeafInspector(ExplainPanel[NodeLook]):
             margin=(4, 0),
         )
 
-    # What the strip asks for.
-
     def show(self, screen: Screen) -> None:
         """Look at the same place of another picture; at first at the middle of the maps."""
         old, self._screen = self._screen, screen
@@ -231,8 +208,6 @@ class LeafInspector(ExplainPanel[NodeLook]):
         maps = self._maps()
         if maps is not None:
             maps.outline(None)
-
-    # What a visitor does.
 
     def tapped(self, x: Any, y: Any) -> None:
         """Look at the leaf under a click; nothing happens while the panel is not open."""
@@ -289,8 +264,6 @@ class LeafInspector(ExplainPanel[NodeLook]):
                 f"{edge_unit(grid)[0]}."
             )
 
-    # Showing.
-
     def _tell(self, sentence: str) -> None:
         """Say why a step cannot be taken, next to the buttons: the page's notices are far up."""
         text = html.escape(sentence)
@@ -312,8 +285,8 @@ class LeafInspector(ExplainPanel[NodeLook]):
             maps.outline(tuple(edges.tolist()))
         self._draw()
 
-    def _question(self, screen: Screen) -> NodeJob:
-        return NodeJob(screen, self.node)
+    def _question(self, screen: Screen) -> tuple[Screen, int]:
+        return screen, self.node
 
     def _fits(self, look: NodeLook) -> bool:
         # A pan or a zoom is another screen with the same leaves.

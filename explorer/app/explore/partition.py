@@ -70,7 +70,7 @@ class LeafRows:
     Attributes
     ----------
     rows : (k,) all chosen leaves in order, positions among the leaves
-    page : of how many ``pages``, from 0
+    page, pages : which page, from 0, and how many there are
     shown : (at most `PAGE`,) those of the page
     frame : what the table shows of them
     tops : how many chosen leaves are in each bin of a histogram, (bins,)
@@ -81,15 +81,11 @@ class LeafRows:
     known: Known
     rows: NDArray[np.int64]
     page: int
+    pages: int
     shown: NDArray[np.int64]
     frame: pd.DataFrame
     tops: Mapping[str, NDArray[np.float64]]
     outlined: NDArray[np.float64]
-
-    @property
-    def pages(self) -> int:
-        """At least one."""
-        return max(-(-len(self.rows) // PAGE), 1)
 
 
 def find_rows(query: Asked) -> LeafRows:
@@ -108,6 +104,7 @@ def find_rows(query: Asked) -> LeafRows:
         known=all_leaves,
         rows=rows,
         page=page,
+        pages=pages,
         shown=page_rows,
         frame=frame_of(table, page_rows),
         tops={name: all_leaves.bins[name].count(table.columns[name][rows]) for name in BRUSHED},
@@ -264,8 +261,6 @@ class PartitionPanel(ReleasePanel[LeafRows]):
             margin=(4, 0),
         )
 
-    # What the strip asks for.
-
     def show(self, screen: Screen) -> None:
         """Look at another screen; ranges of another place are forgotten."""
         if self._screen is not None and self._screen.data.grid != screen.data.grid:
@@ -285,8 +280,6 @@ class PartitionPanel(ReleasePanel[LeafRows]):
         if maps is not None:
             maps.choose(np.zeros((0, 4)))
             maps.outline(None)
-
-    # What a visitor does.
 
     def _filtered(self, name: str, text: str) -> None:
         span = read_span(text)
@@ -366,8 +359,6 @@ class PartitionPanel(ReleasePanel[LeafRows]):
         except InputError as error:
             self._refused(str(error))
             return io.BytesIO(b"")
-
-    # Showing.
 
     def _tell(self, sentence: str) -> None:
         text = html.escape(sentence)

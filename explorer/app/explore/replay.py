@@ -53,16 +53,6 @@ class Place:
 
 
 @dataclass(frozen=True, eq=False)
-class FrameJob:
-    """One request; ``previous`` lends whatever is still right in it."""
-
-    screen: Screen
-    place: Place
-    boxes: Chosen
-    previous: Frame | None = None
-
-
-@dataclass(frozen=True, eq=False)
 class Frame:
     """One moment of the replay.
 
@@ -90,40 +80,34 @@ class Frame:
         return self.step == self.growth.n_splits
 
 
-def compute_frame(job: FrameJob) -> Frame:
-    """Cut the tree, draw the pieces at the size of the map, answer the boxes."""
-    screen, old = job.screen, job.previous
-    release = screen.release
-    same_release = old is not None and old.screen.release is release
-    growth = old.growth if same_release and old is not None else Growth(release)
-    step = job.place.step(growth)
-    final = release.answer(job.boxes.boxes).value
-    true = exact(screen.data.matrix, job.boxes.boxes)
+def _compute(question: tuple[Screen, Place, Chosen, Frame | None]) -> Frame:
+    """Cut the tree, draw the pieces at the size of the map, answer the boxes.
+
+    The frame before lends whatever is still right in it.
+    """
+    screen, place, chosen, old = question
+    release, boxes = screen.release, chosen.boxes
+    if old is not None and old.screen.release is not release:
+        old = None
+    growth = Growth(release) if old is None else old.growth
+    step = place.step(growth)
+    final, true = release.answer(boxes).value, exact(screen.data.matrix, boxes)
     if step == growth.n_splits:
-        return Frame(screen, growth, job.place, step, None, None, job.boxes, final, final, true)
-    same = (
-        same_release and old is not None and old.step == step and old.place.since == job.place.since
-    )
-    if same and old is not None and old.cut is not None:
-        cut = old.cut
+        return Frame(screen, growth, place, step, None, None, chosen, final, final, true)
+    if old is None or old.cut is None or (old.step, old.place.since) != (step, place.since):
+        old, cut = None, growth.at(step)
     else:
-        cut = growth.at(step)
-    if same and old is not None and old.screen is screen:
+        cut = old.cut
+    if old is not None and old.screen is screen:
         picture = old.picture
     else:
         others = FAINT if screen.look.right == "difference" else OLD
-        new = growth.new(step, job.place.since)
-        picture = screen.paint(cut, np.where(new, NEW, others))
-    private = cut.answer(job.boxes.boxes).value
-    return Frame(screen, growth, job.place, step, cut, picture, job.boxes, private, final, true)
+        picture = screen.paint(cut, np.where(growth.new(step, place.since), NEW, others))
+    private = cut.answer(boxes).value
+    return Frame(screen, growth, place, step, cut, picture, chosen, private, final, true)
 
 
-def pieces(n: int) -> str:
-    """So many pieces, in words.
-
-    >>> pieces(1), pieces(4096)
-    ('1 piece', '4,096 pieces')
-    """
+def _pieces(n: int) -> str:
     return f"{n:,} {'piece' if n == 1 else 'pieces'}"
 
 
@@ -136,7 +120,7 @@ def about_step(growth: Growth, step: int) -> str:
         stopped = f"{ended:,} stopped, {n - ended:,} still to be cut"
     spent = sum(part for _, part in growth.spent(step))
     budget = f"epsilon spent so far {amount(spent)} of {growth.release.epsilon:.4g}"
-    return f"{_where(growth, step)}: {pieces(n)}, {stopped}; {budget}."
+    return f"{_where(growth, step)}: {_pieces(n)}, {stopped}; {budget}."
 
 
 def _where(growth: Growth, step: int) -> str:
@@ -149,7 +133,7 @@ def _where(growth: Growth, step: int) -> str:
     first, last = growth.level_ends[level], growth.level_ends[level + 1]
     # AG counts a piece that is empty enough a second time instead of dividing it.
     parts = int(tree.fan_out[node])
-    became = f"became {pieces(parts)}" if parts > 1 else "were counted again"
+    became = f"became {_pieces(parts)}" if parts > 1 else "were counted again"
     return (
         f"Level {level + 1} of {growth.levels}, split {step - first:,} of {last - first:,}: "
         f"{rows:,} × {cols:,} cells {became}"
@@ -207,7 +191,7 @@ class Replay(SteppedPanel[Frame]):
     """The panel; the right map shows its step while it is open and not at the end."""
 
     def __init__(self, parts: PageParts) -> None:
-        super().__init__(compute_frame, parts)
+        super().__init__(_compute, parts)
         self.frame: Frame | None = None
         self._place = Place()
         self._by = "level"
@@ -225,8 +209,6 @@ class Replay(SteppedPanel[Frame]):
             margin=(4, 0),
         )
 
-    # What the strip asks for.
-
     def show(self, screen: Screen) -> None:
         """Look at another screen; of another release only the height of a cut is kept."""
         if self._screen is None or self._screen.release is not screen.release:
@@ -243,8 +225,6 @@ class Replay(SteppedPanel[Frame]):
         super().hide()
         self.frame, self._place = None, Place()
 
-    # What a visitor does.
-
     def _rewind(self) -> None:
         if self.frame is not None and self.frame.at_end:
             self._place = Place("step", 0)
@@ -254,14 +234,13 @@ class Replay(SteppedPanel[Frame]):
         self._by = by
 
     def _slid_height(self, height: int) -> None:
-        if self.frame is None or height == self.frame.growth.level(self._wanted(self.frame)):
-            return
-        self._to(_at_height(height, self.frame.growth.level_ends))
+        frame = self.frame
+        if frame is not None and height != frame.growth.level(self._wanted(frame)):
+            self._to(_at_height(height, frame.growth.level_ends))
 
     def _slid_split(self, step: int) -> None:
-        if self.frame is None or step == self._wanted(self.frame):
-            return
-        self._to(Place("step", step))
+        if self.frame is not None and step != self._wanted(self.frame):
+            self._to(Place("step", step))
 
     def _wanted(self, frame: Frame) -> int:
         """The step asked for last; the frame on the map may be an earlier one."""
@@ -289,8 +268,6 @@ class Replay(SteppedPanel[Frame]):
         self._place = place
         self._draw()
 
-    # Playing.
-
     def _next(self) -> bool:
         """One step of the player; it waits for a picture that is still being drawn."""
         if self.frame is None:
@@ -309,10 +286,8 @@ class Replay(SteppedPanel[Frame]):
             self._draw()
         return self._place.step(growth) < growth.n_splits
 
-    # From a step to a picture.
-
-    def _question(self, screen: Screen) -> FrameJob:
-        return FrameJob(screen, self._place, chosen(self._rectangles, MOST_BOXES), self.frame)
+    def _question(self, screen: Screen) -> tuple[Screen, Place, Chosen, Frame | None]:
+        return screen, self._place, chosen(self._rectangles, MOST_BOXES), self.frame
 
     def _show(self, frame: Frame) -> None:
         old, self.frame = self.frame, frame

@@ -168,7 +168,10 @@ def _boxes(shapes: Any, frame: Any, grid: Grid) -> tuple[Floats, list[Any]]:
     document = json.dumps({"type": "FeatureCollection", "features": features}).encode()
     boxes[at], _, non_boxes = read_shapes(document, grid, "the frame", MAX_RECTANGLES)
     odd = np.array([entry is not None for entry in non_boxes], dtype=bool)
-    odd |= _are_turned(shapes.iloc[at].to_crs(grid.crs), boxes[at])
+    # A rectangle of another CRS may be turned here: the box around it holds more.
+    x0, y0, x1, y1 = boxes[at].T
+    area = shapes.iloc[at].to_crs(grid.crs).area.to_numpy()
+    odd |= area < (1 - _MOST_TURNED) * (x1 - x0) * (y1 - y0)
     polygons = _polygons(shapes, at[odd], shapes.crs, grid)
     for row in at[odd]:
         boxes[row] = polygons[row].bounds
@@ -183,13 +186,6 @@ def _polygons(shapes: Any, rows: Any, crs: Any, grid: Grid) -> list[Any]:
         for row, shape in zip(rows, projected, strict=True):
             polygons[row] = shape
     return polygons
-
-
-def _are_turned(shapes: Any, boxes: Floats) -> NDArray[np.bool_]:
-    """Which rectangles of another CRS are turned here, (n,): the box around them holds more."""
-    x0, y0, x1, y1 = boxes.T
-    turned: NDArray[np.bool_] = shapes.area.to_numpy() < (1 - _MOST_TURNED) * (x1 - x0) * (y1 - y0)
-    return turned
 
 
 def _in_degrees(shape: Any, grid: Grid) -> Any:

@@ -17,7 +17,7 @@ from explorer.app.boxes.rectangles import Rectangles
 from explorer.app.boxes.table import BoxTable
 from explorer.app.kit.html import html_pane, put, section
 from explorer.app.kit.labels import DRAWN, PREVIEW
-from explorer.app.kit.map_parts import Box, MapSpec, Tag
+from explorer.app.kit.map_parts import MapSpec, Tag
 from explorer.app.kit.map_tools import MapTools
 from explorer.app.kit.maps import Maps
 from explorer.app.kit.page import AppPage
@@ -96,10 +96,8 @@ class ReleasePage(AppPage):
         self.rectangles = Rectangles(grid)
         self.rectangles.reset(grid)
         refuse = self.message.refuse
-        self.maps = Maps([MapSpec(grid, "Private map")], self._viewed, self._drawn)
-        self.editing = BoxEditing(
-            self.rectangles, self._tags, self._changed, self._selected, refuse
-        )
+        self.editing = BoxEditing(self.rectangles, self._tags, self._changed, self._changed, refuse)
+        self.maps = Maps([MapSpec(grid, "Private map")], self._viewed, self.editing.drawn)
         self.editing.take(self.maps)
         self.table = BoxTable(*(self.rectangles, self._changed, self._highlight, refuse, COLUMNS))
         self.exchange = BoxExchange(
@@ -178,9 +176,6 @@ class ReleasePage(AppPage):
         self.maps.zoom(factor)
         self._viewed()
 
-    def _drawn(self, place: int, box: Box) -> None:
-        self.editing.drawn(place, box)
-
     def _add_box(self) -> None:
         self.rectangles.add_middle(self.maps.ranges.bounds)
         self._changed()
@@ -192,9 +187,6 @@ class ReleasePage(AppPage):
     def _changed(self) -> None:
         self._highlight()
         soon(self._numbers)
-
-    def _selected(self) -> None:
-        self._changed()
 
     def _highlight(self) -> None:
         chosen = self.rectangles

@@ -100,7 +100,9 @@ def find(question: Question, cache: Kept, last: Findings | None = None) -> Findi
     with_results = [line for line in question.series if results[line.name]]
     at = {line.name: _at(results[line.name], question.at) for line in with_results}
     present = [line for line in with_results if at[line.name]]
-    seeds = _common(at, present)
+    # The seeds that every series has.
+    common = [{seed for _, seed in at[line.name]} for line in present]
+    seeds = sorted(set.intersection(*common)) if common else []
     every = _complete(question, with_results, results)
     basis = _basis(question, present, seeds, question.at)
     basis_overall = _basis(question, with_results, every, None)
@@ -114,13 +116,11 @@ def find(question: Question, cache: Kept, last: Findings | None = None) -> Findi
         overall = last.overall
     else:
         overall = _overall(question, with_results, results, every) if every else ""
+    sticks = [_stick(question.metric, line, at[line.name]) for line in present]
     return Findings(
         question,
         [_curve(question, line, results[line.name]) for line in with_results],
-        sorted(
-            (_stick(question.metric, line, at[line.name]) for line in present),
-            key=lambda stick: stick.mean,
-        ),
+        sorted(sticks, key=lambda stick: stick.mean),
         sorted(ranks, key=lambda rank: rank.places[question.metric]),
         here,
         overall,
@@ -153,12 +153,6 @@ def _results(question: Question, series: Series, cache: Kept) -> Results:
 
 def _at(results: Results, epsilon: float) -> Results:
     return {place: result for place, result in results.items() if place[0] == epsilon}
-
-
-def _common(results: dict[str, Results], series: Sequence[Series]) -> list[int]:
-    """The seeds that every series has."""
-    sets = [{seed for _, seed in results[line.name]} for line in series]
-    return sorted(set.intersection(*sets)) if sets else []
 
 
 def _complete(
@@ -198,20 +192,16 @@ def _ranks(
     if not seeds:
         return []
     table = _table(series, results, [question.at], seeds)
-    orders = {metric: scores(table, metric) for metric in SHORT}
-    named_scores = {
-        metric: {score.label: score for score in order} for metric, order in orders.items()
-    }
-    places = {
-        metric: {score.label: i for i, score in enumerate(order, 1)}
-        for metric, order in orders.items()
+    ranked = {
+        metric: {score.label: (score, i) for i, score in enumerate(scores(table, metric), 1)}
+        for metric in SHORT
     }
     drawn = {(line.name, s): results[line.name][question.at, s] for line in series for s in seeds}
     return [
         Rank(
             line,
-            {metric: named_scores[metric][line.name] for metric in SHORT},
-            {metric: places[metric][line.name] for metric in SHORT},
+            {metric: by_name[line.name][0] for metric, by_name in ranked.items()},
+            {metric: by_name[line.name][1] for metric, by_name in ranked.items()},
             float(np.median([drawn[line.name, seed].leaves for seed in seeds])),
             float(np.median([drawn[line.name, seed].seconds for seed in seeds])),
             np.array([drawn[line.name, seed].figures["bias"] for seed in seeds]),

@@ -49,9 +49,7 @@ class Explain:
     ----------
     panels : key to panel, in the order of the strip; or to what makes it when it is first opened
     words : key to the line of words above a panel
-    refused : shows a sentence about a choice that does not exist
     opened : called with whether a panel is open, when that changes
-    title : of the strip
     """
 
     def __init__(

@@ -7,6 +7,7 @@ from typing import Any
 
 import panel as pn
 
+from explorer.app.boxes.rectangles import EDGES
 from explorer.app.curator.data import CityData
 from explorer.app.curator.setting_fields import field
 from explorer.app.kit import ui
@@ -30,12 +31,7 @@ TRUE_MAP = f"True map, logarithmic colours; {CURATOR}."
 class Where:
     """A map with a box, a place or both, tied to the settings ``box`` and ``place``.
 
-    Parameters
-    ----------
-    settings : Settings
-    refused : shows a sentence
-    box, place : whether the experiment has one
-    phone : on a phone a drag scrolls the page
+    On a ``phone`` a drag scrolls the page.
     """
 
     def __init__(
@@ -114,22 +110,20 @@ class Where:
         self._say_how()
         self._draw()
 
-    # What a visitor does.
-
     def tapped(self, x: Any, y: Any) -> None:
         """A click on the map, as the browser sent it."""
         if self.data is None:
             return
         try:
-            at = finite(x, "The place"), finite(y, "The place")
+            to = part_of(finite(x, "The place"), finite(y, "The place"), self.data.grid)
         except InputError as error:
             self._refused(str(error))
             return
         if self._has_place:
-            self._settings.put(place=part_of(*at, self.data.grid))
+            self._settings.put(place=to)
         elif self._phone:
             # A finger cannot draw while it has to scroll: the box moves to where it taps.
-            self._move_box(part_of(*at, self.data.grid))
+            self._move_box(to)
 
     def _move_box(self, to: tuple[float, float]) -> None:
         west, south, east, north = self._settings.box
@@ -153,15 +147,13 @@ class Where:
         except InputError as error:
             self._refused(str(error))
 
-    # The boxes to type in.
-
     def _make_fields(self) -> None:
         assert self.data is not None
         unit = "km" if self.data.grid.unit == "m" else "cells"
-        names = [*(("east", "north") if self._has_place else ())]
+        names = ("east", "north") if self._has_place else ()
         labels = {name: f"{name.capitalize()} of the place, {unit}" for name in names}
         if self._has_box:
-            labels |= {f"box {e}": f"Box {e}, {unit}" for e in ("west", "south", "east", "north")}
+            labels |= {f"box {e}": f"Box {e}, {unit}" for e in EDGES}
         self.fields = {}
         for name, label in labels.items():
             widget = ui.FloatInput(label=label, value=0.0, size="small", **field(150))
@@ -208,10 +200,7 @@ class Where:
             coordinates |= {"east": x, "north": y}
         if self._has_box:
             edges = on_map(self._settings.box, grid)
-            coordinates |= {
-                f"box {e}": float(edges[i])
-                for i, e in enumerate(("west", "south", "east", "north"))
-            }
+            coordinates |= {f"box {e}": float(at) for e, at in zip(EDGES, edges, strict=True)}
         self._setting = True
         for name, value in coordinates.items():
             self.fields[name].value = round(value / factor, 3)

@@ -218,10 +218,7 @@ th:first-child, td:first-child {{ text-align: left }}
 def report(screen: Screen, state: Any, names: Sequence[str], *, exact: bool) -> str:
     """A page of HTML that prints on one side: maps, answers with intervals, settings, budget.
 
-    Parameters
-    ----------
-    screen, state, names : what is on the page
-    exact : whether the truth is in it, marked EXACT; without it everything is released
+    ``exact`` says whether the truth is in it, marked EXACT; without it everything is released.
     """
     facts, release = about(screen), screen.release
     warnings = [EXACT] if exact else []
@@ -284,11 +281,8 @@ _SAID = {"xlsx": "Answers as Excel", "png": "Maps as PNG", "svg": "Maps as SVG",
 class Saves:
     """The buttons: each kind of file with the truth, and without it for stakeholders.
 
-    Parameters
-    ----------
-    parts : of the page
-    screen : what is on the maps, with the answers of its boxes; None before there is something
-    answers : a table of them, for which a page without a screen has a refusal
+    ``screen`` returns what is on the maps, None before there is something; ``answers`` a table of
+    its boxes, for which a page without a screen has a refusal.
     """
 
     def __init__(
@@ -315,12 +309,12 @@ class Saves:
 
     def _saved(self, ending: str, exact: bool) -> io.BytesIO:
         try:
-            return io.BytesIO(self._made(ending, exact))
+            return io.BytesIO(self._content(ending, exact))
         except InputError as error:
             self._parts.refuse(str(error))
             return io.BytesIO(b"")
 
-    def _made(self, ending: str, exact: bool) -> bytes:
+    def _content(self, ending: str, exact: bool) -> bytes:
         answers, screen = self._answers(), self._screen()
         state, names = self._parts.state, list(self._parts.rectangles.names)
         queries = self._parts.rectangles.queries

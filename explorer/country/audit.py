@@ -160,13 +160,7 @@ def _drawn(windows: Windows, rng: np.random.Generator, number: int) -> Ints:
 
 
 def replay_cases(numbers: Iterable[int], seed: int = 0) -> Finding:
-    """Replay cases of countries until one fails.
-
-    Parameters
-    ----------
-    numbers : which cases; every one has `NEIGHBOURS` pairs
-    seed : names the cases: the same seed and number are the same case
-    """
+    """Replay cases of countries until one fails; the same seed and number are the same case."""
     begin, finding = time.perf_counter(), Finding(Country.key)
     for number in numbers:
         case = draw_case(Seeded(f"{seed}/{Country.key}/{number}"), number)
@@ -177,12 +171,7 @@ def replay_cases(numbers: Iterable[int], seed: int = 0) -> Finding:
 
 
 def try_case(case: Case, files: bool = False) -> Finding:
-    """Replay a case on all its neighbours, and on no one, and on others.
-
-    Parameters
-    ----------
-    files : whether files are compared
-    """
+    """Replay a case on all its neighbours, and on no one, and on others; with files or without."""
     units, largest, tried, strange = budget(case.settings["epsilon"]), 0.0, 0, 0
     recorder = Told(Country(**case.settings), case.grade)
     change, fault, call = case.atoms[:0], None, 0

@@ -93,17 +93,7 @@ def benchmark_plan(epsilon: float, records: float, lowest: int, inside: str = "h
 
 
 def by_cells(release: CountryRelease, windows: Windows) -> Floats:
-    """Private counts of other areas from cells, each by the share that it has of a cell's land.
-
-    Parameters
-    ----------
-    release : over the same lattice
-    windows : of the areas asked for, whose cells are those of the lattice
-
-    Returns
-    -------
-    (m,) in the order of the file
-    """
+    """Private counts of other areas, (m,), each by the share that it has of a cell's land."""
     density, land = release.density(), national_land(windows)
     result = np.zeros(len(windows.areas))
     for area in range(len(result)):

@@ -88,10 +88,6 @@ def per_node(people: People, weights: Floats) -> Floats:
 
     K_v = (w_v^(1/3) + S_v^(1/3))^3 with S_v the sum of K over v's children (K_leaf = w); v takes
     w_v^(1/3) / (w_v^(1/3) + S_v^(1/3)) of what is left. It is Eq. 38 where the tree is regular.
-
-    Parameters
-    ----------
-    weights : (t,) above 0
     """
     below = np.zeros(len(people))
     parts = np.ones(len(people))

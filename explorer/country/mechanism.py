@@ -281,9 +281,7 @@ class Country(Mechanism):
     ) -> tuple[Regions, Ints]:
         """Draw the counts of areas from the whole downwards.
 
-        Returns
-        -------
-        The regions in which maps begin, and the node of `people` that each of the book is.
+        Returns the regions in which maps begin, and the node of `people` that each of the book is.
         """
         first, behind = people.ranges
         here, nodes = curator.open(), np.zeros(1, dtype=np.int64)
@@ -315,12 +313,7 @@ class Country(Mechanism):
         return Regions.join(starts), book
 
     def parts_of(self, people: People, levels: Ints) -> np.ndarray:
-        """Which part of what its path has left every node takes, (t,), see `budgets.parts`.
-
-        Parameters
-        ----------
-        levels : number of areas of each level
-        """
+        """Which part of what its path has left every node takes, (t,), see `budgets.parts`."""
         parts = budgets.parts(people, self.budgets, levels)
         if self.budgets == "least squares" and self.inside != NO_MAPS:
             parts = np.where(people.is_leaf, 1.0, UPPER_WITH_MAPS * parts)

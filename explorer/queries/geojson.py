@@ -39,17 +39,9 @@ def read(
 ) -> tuple[Floats, list[Any]]:
     """Rectangles and names of a FeatureCollection or a Feature, see `read_rectangles`.
 
-    Parameters
-    ----------
-    content : the file
-    grid : Grid
-    label : what to call the file in an error
-    most : more features than this are refused
-    note : told in a sentence how many shapes are no rectangles
-
-    Returns
-    -------
-    (n, 4) x0, y0, x1, y1 in metres, and the n names as they are: text, numbers, None
+    More features than `most` are refused. Returns (n, 4) x0, y0, x1, y1 in metres, and the n names
+    as
+    they are: text, numbers, None.
     """
     parsed = _read(content, grid, label, most)
     if note is not None and not parsed.trusted.all():
@@ -62,13 +54,10 @@ def read(
 def read_shapes(
     content: bytes, grid: Grid, label: str, limit: int
 ) -> tuple[Floats, list[Any], list[Any]]:
-    """As `read`, with the shapes that are no rectangles on the map.
+    """As `read`, with the shapes that are no rectangles on the map as n polygons of shapely.
 
-    Returns
-    -------
-    boxes : (n, 4), and the n names as they are
-    shapes : n polygons of shapely in the grid's unit where `write` has noted them, in degrees as a
-        `Shapes` of one elsewhere; None for a rectangle
+    They are in the grid's unit where `write` has noted them, in degrees as a `Shapes` of one
+    elsewhere; None for a rectangle.
     """
     parsed = _read(content, grid, label, limit)
     odd, crs = parsed.odd(grid), grid.to_dict()["crs"]

@@ -325,18 +325,7 @@ def write_polygons(
 
 
 def foreign_ranges(content: bytes, grid: Grid, name: str, **how: Any) -> RangeFile:
-    """Boxes and polygons of a file, see `read_ranges`.
-
-    Parameters
-    ----------
-    content, grid, name : as of `read_ranges`
-    **how : as of `read_apart`
-
-    Raises
-    ------
-    InputError
-        As of both.
-    """
+    """Boxes and polygons of a file that a visitor sent, see `read_ranges` and `read_apart`."""
     plain = read_apart(ranges_as_plain, content, grid, name, **how)
     texts = {str(key): [str(row) for row in rows] for key, rows in plain["texts"].items()}
     names = [str(entry) for entry in plain["names"]]

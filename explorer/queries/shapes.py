@@ -152,10 +152,8 @@ def are_rectangles(
 ) -> NDArray[np.bool_]:
     """Whether each of n shapes fills its box, (n,): in metres, or in degrees and nearly in metres.
 
-    Parameters
-    ----------
-    shapes, holes : n sequences of outer and inner rings, (k, 2) in degrees
-    boxes : (n, 4) what `boxes_of_rings` found for the shapes
+    `shapes`, `holes` are their outer and inner rings, (k, 2) in degrees; `boxes` are those that
+    `boxes_of_rings` found, (n, 4).
     """
     n = len(shapes)
     rings = [ring for parts in (*shapes, *holes) for ring in parts]

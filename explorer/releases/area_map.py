@@ -83,12 +83,7 @@ class AreaMap:
         return float(self._family.variance(self._spread(self._whole))[0])
 
     def moments(self, weights: Floats) -> tuple[Floats, Floats]:
-        """Variance of m weighted sums of leaves, and covariance with `total`, (m,) each.
-
-        Parameters
-        ----------
-        weights : (m, leaves)
-        """
+        """Variance of m sums of leaves (m, leaves), and covariance with `total`, (m,)."""
         if self.haar_variance is not None:
             # Taken as even over the window: what a part has in common is in proportion.
             part = weights.mean(axis=1)
@@ -224,13 +219,7 @@ class Asked:
 
 
 def asked_of(where: Any, windows: Windows, crs: Any = None) -> Asked:
-    """Questions as people write them, see `CountryRelease.answer`.
-
-    Raises
-    ------
-    InputError
-        For what is neither rectangles, polygons, areas nor names of areas.
-    """
+    """Questions as people write them, see `CountryRelease.answer` and its errors."""
     import geopandas
 
     if isinstance(where, Asked):
@@ -261,16 +250,11 @@ def fractions(
 ) -> tuple[Bools, Floats, Floats]:
     """What of an area that was counted as one is in m questions.
 
-    Parameters
-    ----------
-    window : of the area
-    area_map : its map, if it has one
-    cells : (rows, cols) private count of every cell of the window
-
-    Returns
-    -------
-    (m,) whether it is wholly inside; (m,) the private count of the part that does; and
-    (m, leaves) which part of the land of each leaf of the map does, (m, 1) without a map
+    `cells` (rows, cols) are private counts of the cells of the window. Returns (m,) whether the
+    area
+    is wholly inside; (m,) the private count of the part that is; and (m, leaves) which part of the
+    land
+    of each leaf of the map is, (m, 1) without a map.
     """
     land = window.land if window.land.any() else np.ones(window.shape)
     whole = np.zeros(len(questions), dtype=bool)

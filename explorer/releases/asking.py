@@ -33,10 +33,7 @@ Floats = NDArray[np.float64]
 def asked(release: Any, question: Any) -> tuple[Floats, Floats, Ints]:
     """Counts in m boxes or polygons, the variance of their noise, and the leaves each touches.
 
-    Raises
-    ------
-    InputError
-        See `Release.answer`.
+    Errors are those of `Release.answer`.
     """
     if isinstance(question, RangeQueries):
         value, variance, touched = question.each(lambda part: asked(release, part))
@@ -80,12 +77,7 @@ def _of_shapes(release: Any, shapes: Shapes) -> tuple[Floats, Floats, Ints]:
 
 
 def leaf_weights(release: Any, shapes: Shapes) -> Iterator[tuple[Ints, Floats]]:
-    """Of each polygon the leaves that it touches, and which part of every one is in it.
-
-    Yields
-    ------
-    (k,) leaves, as positions in the tree, increasing, and (k,) parts, 0 to 1
-    """
+    """The leaves that each polygon touches, (k,) increasing, and the part of each in it."""
     grid, tree = one_grid(release.domain), release.tree
     leaves = tree.leaves
     lower, upper = tree.leaf_edges
@@ -107,13 +99,7 @@ def _leaves_of(owner: NDArray[Any], size: Ints, cells: Ints, parts: Floats) -> t
 
 
 def one_grid(domain: Any) -> Grid:
-    """The grid of a domain that is one map.
-
-    Raises
-    ------
-    InputError
-        For any other: a polygon says nothing of further axes.
-    """
+    """The grid of a domain that is one map; InputError for others, as polygons have two axes."""
     grids = getattr(domain, "grids", [domain])
     if len(grids) == 1 and isinstance(grids[0], Grid):
         return grids[0]
@@ -124,14 +110,7 @@ def one_grid(domain: Any) -> Grid:
 
 
 def variance_of(tree: Tree, nodes: Ints, weights: Floats) -> float:
-    """Variance of the noise in a weighted sum of leaves' counts.
-
-    Parameters
-    ----------
-    tree : Tree
-    nodes : (k,) leaves, as positions in the tree, increasing
-    weights : (k,)
-    """
+    """Variance of the noise in counts of leaves (k,), increasing, times weights (k,)."""
     if not len(nodes):
         return 0.0
     alone, below, _ = tree.variances
@@ -146,10 +125,7 @@ def variance_of(tree: Tree, nodes: Ints, weights: Floats) -> float:
 def chosen_axes(domain: Domain, axes: Sequence[int]) -> list[int]:
     """Some axes of a domain, in the order that was asked for.
 
-    Raises
-    ------
-    InputError
-        For axes that are not there or named twice, and for more cells than a grid may have.
+    InputError for axes that are not there or named twice, and for more cells than a grid may have.
     """
     shape, chosen = domain.shape, [int(axis) for axis in axes]
     all_exist = set(chosen) <= set(range(len(shape)))
@@ -168,18 +144,9 @@ def chosen_axes(domain: Domain, axes: Sequence[int]) -> list[int]:
 def marginal_density(
     tree: Tree, shape: Sequence[int], axes: Sequence[int], maps: PlaceMaps | None = None
 ) -> Floats:
-    """Count per cell of the chosen axes, all others summed.
+    """Count per cell of the chosen axes, all others summed, (shape[axes[0]], shape[axes[1]], ..).
 
-    Parameters
-    ----------
-    tree : Tree
-    shape : (d,) cells along every axis
-    axes : k different axes, each 0 to d - 1
-    maps : of all places, where counts are inside leaves; evenly without
-
-    Returns
-    -------
-    (shape[axes[0]], shape[axes[1]], ...)
+    Counts are inside leaves as the maps of all places say; evenly without maps.
     """
     if maps is not None:
         return _by_maps(tree, maps, shape, axes)
@@ -211,10 +178,7 @@ def _by_maps(tree: Tree, maps: PlaceMaps, shape: Sequence[int], axes: Sequence[i
 
 
 def _shadows(tree: Tree, axes: Sequence[int]) -> tuple[Ints, Ints, Floats]:
-    """The boxes of all leaves on k axes, each once, `lower` and `upper` (n, k), and counts (n,).
-
-    Leaves that are behind each other are added up: many share one shadow.
-    """
+    """The different boxes of all leaves on k axes, (n, k), with counts added up, (n,)."""
     leaves = tree.leaves
     corners = np.hstack([tree.lower[leaves][:, axes], tree.upper[leaves][:, axes]])
     shadows, owner = np.unique(corners, axis=0, return_inverse=True)

@@ -193,12 +193,11 @@ class CountryRelease:
         )
 
     def figures(self) -> tuple[Floats, Floats, Floats]:
-        """Count, unbiased count and sd of every area: `areas` without geometry.
+        """Count, unbiased count and sd of every area, (n,) each: `areas` without geometry.
 
         Returns
         -------
         (n,), (n,) and (n,) float64
-            In records.
         """
         return self._of_nodes
 

@@ -41,19 +41,13 @@ def infer(
     shrunk: Floats,
     shrunk_variance: Floats,
 ) -> Floats:
-    """Counts of all nodes, 0 or more; those of children add up to their parent's.
+    """Counts of all nodes, 0 or more, (n,); those of children add up to their parent's.
 
-    Parameters
-    ----------
-    parent : (n,) parents before children, children of a node side by side; -1 for the root
-    depth : (n,) cuts above every node
-    noisy, precision : (n,) own draws and 1 / their variance, 0 where there is none; above 0 at
-        leaves; written over
-    shrunk, shrunk_variance : (leaves,) what is believed of leaves, after their neighbours
-
-    Returns
-    -------
-    (n,)
+    `noisy`, `precision` (n,) are own draws and 1 / their variance, 0 where there is none, above 0
+    at
+    leaves; they are written over. `shrunk`, `shrunk_variance` (leaves,) are what is believed of
+    leaves,
+    after their neighbours.
     """
     n = len(parent)
     # What is first of no one is never asked for.
@@ -675,18 +669,10 @@ def shrunk(
     variance: Floats,
     shape: tuple[int, int],
 ) -> tuple[Floats, Floats]:
-    """What is believed of leaves after their surroundings.
+    """What is believed of leaves after their surroundings: estimates and variances, (n,) each.
 
-    Parameters
-    ----------
-    lower, upper : (m, 2) half open, of all nodes of a tree
-    leaves : (n,) those that tile the map
-    draws, variance : (n,) their noisy counts and the variance of the noise
-    shape : rows and columns of the map
-
-    Returns
-    -------
-    Estimates and their variances, (n,) each
+    `lower`, `upper` (m, 2) are of all nodes, `leaves` (n,) tile the map of this shape; `draws` and
+    `variance` (n,) are their noisy counts and the variance of the noise.
     """
     sums = np.empty((shape[0] + 1, shape[1] + 1), np.float64)
     _paint(lower, upper, leaves, draws, sums)

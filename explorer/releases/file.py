@@ -57,21 +57,11 @@ def write(
     maps: PlaceMaps | None = None,
     also: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write a tree and what is to be known about it.
+    """Write a tree and what is to be known about it; `read` reads it.
 
-    Parameters
-    ----------
-    path : file to write
-    tree : the released tree
-    domain : what it divides
-    about : facts that JSON can hold
-    maps : of the places, if it has some
-    also : further columns of the leaves for other tools; nothing here reads them again
-
-    Raises
-    ------
-    InputError
-        When it cannot be written, see `write_whole`.
+    `about` are facts that JSON can hold, `maps` those of places, `also` further columns of the
+    leaves
+    for other tools. InputError when it cannot be written, see `write_whole`.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -162,10 +152,7 @@ def damage(*also: type[Exception]) -> tuple[type[Exception], ...]:
 def read(path: str | Path) -> tuple[Tree, Domain, dict[str, Any], PlaceMaps | None]:
     """The tree, the domain, the facts and the maps, if there are some, of a release file.
 
-    Raises
-    ------
-    InputError
-        For a file that is missing, damaged, not a release, or from another version.
+    InputError for a file that is missing, damaged, not a release, or from another version.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -296,10 +283,7 @@ def by_stage(
 ) -> tuple[LedgerRow, ...]:
     """The rows of single measurements summed by stage, so that their epsilons add up.
 
-    Parameters
-    ----------
-    stages : (stage, epsilon) of a leaf's path, averaged over leaves
-    ledger : one row or more of each stage
+    `stages` are (stage, epsilon) of a leaf's path, averaged over leaves.
     """
     rows = []
     for stage, epsilon in stages:
@@ -340,10 +324,7 @@ def of_any(release: Any) -> dict[str, Any]:
 
 
 def checked(about: dict[str, Any], has_maps: bool = False) -> dict[str, Any]:
-    """The facts of a release file in their own types; raises where one is impossible.
-
-    `has_maps` says whether the release has maps of its places.
-    """
+    """The facts of a release file in their own types; raises where one is impossible."""
     units, bound, variance = about["units"], about["contribution_bound"], about["haar_variance"]
     mechanism, epsilon = about["mechanism"], about["epsilon"]
     facts = {str(name): float(value) for name, value in about["facts"].items()}
@@ -401,14 +382,7 @@ _ROUNDS = 2
 def check_made(
     tree: Tree, shape: tuple[int, ...], ledger: Sequence[LedgerRow], units: int, unit: str
 ) -> None:
-    """Refuse what no single plan drew where no release can be on it, see `Release.from_tree`.
-
-    Raises
-    ------
-    InputError
-        For a tree that does not tile the domain or was not measured, stages without a row in the
-        ledger, a path that spent more than ``units``, or another unit of privacy.
-    """
+    """Refuse what no single plan drew where no release can be on it, see `from_tree`."""
     try:
         check_tree(tree, shape)
     except ValueError as error:
@@ -429,14 +403,10 @@ def check_made(
 
 
 def check_tree(tree: Tree, shape: tuple[int, ...]) -> None:
-    """Refuse a tree that does not divide a domain of ``shape``, or was not measured.
+    """Raise ValueError for a tree that does not divide a domain of ``shape``, or was not measured.
 
-    Raises
-    ------
-    ValueError
-        Where parents do not precede their children, siblings do not are side by side, children
-        do not tile their parent, the root is not the whole domain, a leaf was never measured, or a
-        count is no number.
+    Parents precede their children, siblings are side by side and tile their parent, the root is the
+    whole domain, every leaf was measured, and counts are numbers.
     """
     if tree.lower.shape != (len(tree), len(shape)) or tree.upper.shape != tree.lower.shape:
         raise ValueError("the boxes are not of this domain")

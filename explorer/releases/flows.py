@@ -440,12 +440,9 @@ def scattered(
 ) -> Floats:
     """Counts from every zone of one place to every zone of another, (n, m).
 
-    Parameters
-    ----------
-    tree : Tree
-    pair : the two places; place p has axes 2 p and 2 p + 1
-    edges : of either place, those of its zones along rows and along columns
-    tables : of either place, the summed-area table of its chances, (rows + 1, columns + 1)
+    `edges` are those of zones along rows and columns of either place, `tables` the summed-area
+    tables
+    of their chances, (rows + 1, columns + 1); place p has axes 2 p and 2 p + 1.
     """
     zones = [(len(rows) - 1) * (len(columns) - 1) for rows, columns in edges]
     result = np.zeros(zones)

@@ -502,18 +502,12 @@ def ratio_of(variance: float) -> float:
 
 
 def without_own_pull(draws: Floats, thresholds: Ints, weights: Floats, variance: float) -> Floats:
-    """The draws, each moved so that it weighs in without bias whatever it decides.
+    """The draws y, each moved so that it weighs in without bias whatever it decides, (n,).
 
-    Parameters
-    ----------
-    draws : (n,) noisy counts y, whole
-    thresholds : (k,) increasing; a draw of at least ``thresholds[i]`` has the weight after it
-    weights : (k + 1,) of y in the average, above 0 and at most 1
-    variance : of the noise of every draw
-
-    Returns
-    -------
-    (n,) y - c (f(y + 1) - f(y - 1)) / s(y), to be averaged with weight s(y) as before
+    A draw of at least ``thresholds[i]``, (k,) increasing, has the weight ``weights[i + 1]``, (k +
+    1,)
+    above 0 to 1, with noise of this variance. The result, y - c (f(y + 1) - f(y - 1)) / s(y), is
+    averaged with weight s(y) as before.
     """
     moved = np.empty(len(draws))
     _move(draws, thresholds, weights, ratio_of(variance), moved)
@@ -577,10 +571,7 @@ def project(z, variance, total, x):  # type: ignore[no-untyped-def]
 def _project_downwards(parent, z, variance, value):  # type: ignore[no-untyped-def]
     """Give every node's children counts of 0 or more that add up to its own, into `value` (n,).
 
-    Parameters
-    ----------
-    parent : (n,) parents before children, children of one node side by side
-    z, variance : (n,) best estimates from every node's own subtree, and their variances
+    `z`, `variance` (n,) are best estimates from every node's own subtree, and their variances.
     """
     value[0] = max(z[0], 0.0)
     begin = 1

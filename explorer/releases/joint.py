@@ -95,14 +95,8 @@ def alone(
     """The map that one round gives: sums as they are, spread over what their nodes own.
 
     Sums may be negative. The variance of a piece is its owner's times its share of the area: exact
-    for all pieces of an owner together, too large for one alone.
-
-    Parameters
-    ----------
-    response : Heard
-    shape, population : as of `together`
-    before : rounds before it and what they cost, as (stage, epsilon)
-    stage : its name
+    for all pieces of an owner together, too large for one alone. `before` are rounds before it and
+    what they cost, as (stage, epsilon).
     """
     tree = response.tree.complete
     lower, upper = boxes(tree, shape)

@@ -15,17 +15,7 @@ from explorer.releases.tree import Floats, Tree, share_inside
 
 
 def cut_leaves(tree: Tree, box: Floats) -> tuple[int, Ints]:
-    """Number of leaves inside a box, and the leaves that it cuts through.
-
-    Parameters
-    ----------
-    tree : Tree
-    box : (2, d) lower and upper in cells, fractions allowed
-
-    Returns
-    -------
-    number of leaves inside whole, and (k,) positions of nodes, increasing
-    """
+    """Number of leaves inside a box (2, d), and the leaves that it cuts, (k,) increasing."""
     leaves = np.empty(len(tree.leaves), dtype=np.int64)
     first, below = tree.first_child, tree.variances[2]
     inside, cut = _sort_out(
@@ -37,17 +27,10 @@ def cut_leaves(tree: Tree, box: Floats) -> tuple[int, Ints]:
 def spread_exactly(tree: Tree, exact: Ints, boxes: Floats) -> tuple[Floats, Ints, Ints]:
     """What a partition would answer if its counts were exact, spread evenly inside leaves.
 
-    Parameters
-    ----------
-    tree : Tree
-    exact : the curator's
-        Exact count of every node, (n,); or, of two dimensions, the summed-area table of the cells,
-        (rows + 1, cols + 1), of which no more is read than the boxes need.
-    boxes : (m, 2, d) lower and upper in cells, fractions allowed
-
-    Returns
-    -------
-    (m,) answers, (m,) leaves inside whole, (m,) leaves cut through
+    `exact` are the curator's counts of every node, (n,); or, of two dimensions, the summed-area
+    table
+    of the cells, (rows + 1, cols + 1), of which no more is read than the boxes (m, 2, d) need.
+    Returns (m,) answers, (m,) leaves inside whole, (m,) leaves cut through.
     """
     answers = np.zeros(len(boxes))
     inside, cut = np.zeros((2, len(boxes)), dtype=np.int64)

@@ -39,16 +39,9 @@ MOST_RECORDS = 1e18
 class PlaceMap:
     """A private map of one place: m leaves of a partition with their counts.
 
-    Attributes
-    ----------
-    shape : rows and columns of the place
-    lower, upper : (m, 2) int64, half open, in cells; they tile the place
-    counts : (m,) private counts, 0 or more
-
-    Raises
-    ------
-    ValueError
-        For boxes that do not tile the place, and counts that are negative or no numbers.
+    `lower`, `upper` are (m, 2) int64, half open, in cells, and tile the place of ``shape``;
+    `counts`
+    (m,) are 0 or more. ValueError for anything else.
     """
 
     shape: tuple[int, int]
@@ -170,13 +163,7 @@ class PlaceMaps:
 
     @classmethod
     def from_arrays(cls, saved: Any, shape: Sequence[int]) -> PlaceMaps:
-        """The maps that `arrays` named, over a domain of ``shape``.
-
-        Raises
-        ------
-        KeyError, ValueError
-            For arrays that are missing or can be no maps of these places.
-        """
+        """The maps that `arrays` named; KeyError or ValueError for others."""
         pairs = zip(shape[::2], shape[1::2], strict=True)
         return cls(
             tuple(

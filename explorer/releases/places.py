@@ -17,25 +17,17 @@ Floats = NDArray[np.float64]
 
 
 def place_counts(release: Release, place: int, within: Floats | None = None) -> Floats:
-    """Private count per cell of one place, of the records whose other places are in a box.
+    """Private count per cell of one place, (rows, cols), of records with other places in a box.
 
     Parameters
     ----------
     release : over k places, 2 k axes
-    place : 0 to k - 1
-    within : (2, 2 k) lower and upper in cells, fractions allowed, optional
-        Where the other places are to be; what it says of this place itself does not count.
-        Without it they may be anywhere.
+    place : 0 to k - 1; InputError for others
+    within : (2, 2 k) lower and upper in cells, fractions allowed; anywhere without it
+        What it says of this place itself does not count.
 
-    Returns
-    -------
-    (rows, cols) of that place. Its sum over a box is the answer to the box with those of the
-    others, but for its last bits: leaves are added up by the differences along their edges.
-
-    Raises
-    ------
-    InputError
-        For a release of other than whole places, or a place that it does not have.
+    The sum over a box is the answer to it with those of the others, but for last bits: leaves are
+    added up by the differences along their edges.
     """
     tree, axes = release.tree, _own(release, place)
     leaves = tree.leaves
@@ -105,8 +97,8 @@ class Branch:
     ----------
     boxes : k arrays (m, 2, 2) int64, lower and upper in the cells of each place
     cut : k arrays (m,) int64: made by the first cut of this place (0), by its second (1), ..
-    path : (depth + 1,) int64, the nodes of the branch from the whole domain on
-    count : private count of the last one, a leaf unless the branch was stopped before
+    path : (depth + 1,) int64, the nodes of the branch from the whole domain to the leaf
+    count : private count of the leaf
     """
 
     boxes: tuple[Ints, ...]
@@ -126,18 +118,9 @@ class Branch:
 
 
 def branch(tree: Tree, cell: Ints, limit: int | None = None) -> Branch:
-    """The branch of ``tree`` that ends at the leaf around a combination of cells.
+    """The branch of a tree of 2 k axes that ends at the leaf around a cell (2 k,): row, column, ..
 
-    Parameters
-    ----------
-    tree : of 2 k axes
-    cell : (2 k,) the cell of every place, row and column in turn
-    limit : stop after so many levels; all of them without it
-
-    Raises
-    ------
-    InputError
-        For a cell outside the domain.
+    InputError for a cell outside the domain.
     """
     k = tree.lower.shape[1] // 2
     if np.any(cell < tree.lower[0]) or np.any(cell >= tree.upper[0]):

@@ -83,15 +83,11 @@ class Heard(Row):
         return len(self.split), len(self.collapsed)
 
     def scaled(self, population: float, estimate: Floats | None = None) -> tuple[Floats, Floats]:
-        """Counts of everybody, y N / m, and their variances, (v,) each.
+        """Counts of everybody, y N / m, and their variances, (v,) each; N is the population.
 
         (sd^2 + max(x, sd, 1)) (N / m)^2: the noise, and what asking m of N people adds, a Poisson
-        count of x on average. With x = y, a sum that came out small would be trusted more for it.
-
-        Parameters
-        ----------
-        population : N
-        estimate : (v,) estimates of the counts of everybody, of which x = m / N; without them x = y
+        count of x on average. x = m / N of the `estimate`; without one x = y, with which a sum that
+        came out small would be trusted more for it.
         """
         factor = population / max(self.answered, 1)
         mean = self.sums if estimate is None else estimate / factor
@@ -143,13 +139,7 @@ def to_arrays(rows: Sequence[Row]) -> dict[str, NDArray[np.generic]]:
 
 
 def from_arrays(arrays: dict[str, NDArray[np.generic]], depth: int) -> tuple[Row, ...]:
-    """Rounds of a file; raises where they cannot be.
-
-    Parameters
-    ----------
-    arrays : see `to_arrays`
-    depth : of the trees
-    """
+    """The rounds that `to_arrays` wrote, with trees of this depth; raises where they cannot be."""
     rows: list[Row] = []
     for number in range(len(arrays["cells"])):
         figures = {name: arrays[name][number].item() for name in _FIGURES}

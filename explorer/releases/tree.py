@@ -203,13 +203,7 @@ class Tree:
         return GridTable.of(*self.leaf_edges, self.value[leaves], self.precision[leaves])
 
     def paint(self, shape: tuple[int, int]) -> Floats:
-        """Density per cell, (rows, cols): every leaf's count spread over its cells.
-
-        Raises
-        ------
-        InputError
-            For a tree of other than two dimensions.
-        """
+        """Density per cell of two axes, (rows, cols): counts of leaves spread evenly."""
         self._check_map()
         image = np.empty(shape)
         lower, upper = self.leaf_edges
@@ -218,13 +212,7 @@ class Tree:
         return image
 
     def owners(self, shape: tuple[int, int]) -> NDArray[np.int32]:
-        """Which leaf every cell belongs to, (rows, cols), as a position in `leaves`; else -1.
-
-        Raises
-        ------
-        InputError
-            For a tree of other than two dimensions.
-        """
+        """Which leaf every cell belongs to, (rows, cols), as a position in `leaves`; else -1."""
         self._check_map()
         image = np.full(shape, -1, dtype=np.int32)
         paint(*self.leaf_edges, np.arange(len(self.leaves), dtype=np.int32), image)
@@ -439,14 +427,7 @@ class Fans(NamedTuple):
 
 
 def fans(lower: Ints, upper: Ints, first_child: Ints, fan_out: Ints) -> Fans | None:
-    """The grids that children of nodes form, None where no node has one; see `Fans`.
-
-    Parameters
-    ----------
-    lower, upper : (n, d) boxes of all nodes, half open, in cells
-    first_child, fan_out : (n,) the first of each node's children, which are side by side, and
-        how many there are
-    """
+    """The grids that children of nodes form, None where no node has one; see `Fans`."""
     of, used = np.full(len(lower), -1, dtype=np.int64), 0
     starts: list[Ints] = []
     edges: list[Ints] = []

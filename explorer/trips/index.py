@@ -364,13 +364,7 @@ _CELLS_A_BOX = 4096  # with more cells to look at for each box, boxes are sooner
 
 
 def count_nested(cells: Ints, number: Ints, lower: Ints, upper: Ints) -> Ints | None:
-    """Records in n boxes, (n,), or None for boxes that are few or in no order of cuts.
-
-    Parameters
-    ----------
-    cells, number : (m, d) occupied cells and (m,) records in them
-    lower, upper : (n, d) int64, half open
-    """
+    """Records in n boxes, (n,), or None for boxes that are few or in no order of cuts."""
     if len(lower) * _CELLS_A_BOX < len(cells):
         return None
     owner = owners(cells, lower, upper)
@@ -382,11 +376,9 @@ def count_nested(cells: Ints, number: Ints, lower: Ints, upper: Ints) -> Ints | 
 
 
 def grouped(cells: Ints, lower: Ints, upper: Ints) -> tuple[Ints, Ints] | None:
-    """Positions of cells box by box, and (n + 1,) where those of each box begin; or None.
+    """Positions of cells box by box, and (n + 1,) where those of each box begin; None as `owners`.
 
     Positions behind the last box mean nothing.
-
-    Parameters as of `owners`.
     """
     owner = owners(cells, lower, upper)
     if owner is None:
@@ -398,13 +390,7 @@ def grouped(cells: Ints, lower: Ints, upper: Ints) -> tuple[Ints, Ints] | None:
 
 
 def owners(cells: Ints, lower: Ints, upper: Ints) -> Ints | None:
-    """The box that each cell is in, (m,), -1 for none; or None for boxes in no such order.
-
-    Parameters
-    ----------
-    cells : (m, d) int64
-    lower, upper : (n, d) int64, half open
-    """
+    """The box of each cell, (m,), -1 for none; None for boxes (n, d) in no order of cuts."""
     # Copies, in one order always: kernels are compiled once.
     lower, upper = (np.array(edges, dtype=np.int64, order="C") for edges in (lower, upper))
     if np.any(lower >= upper):
@@ -536,19 +522,14 @@ def _add_up(owner, number, counts):  # type: ignore[no-untyped-def]
 def slab_costs(
     index: Index, lower: Ints, upper: Ints, axis: int, owner: Ints, start: Ints, stop: Ints
 ) -> Ints:
-    """Lattice values of sum |c - mu| over all cells of slabs, empty cells too.
+    """Lattice values of sum |c - mu| over all cells of slabs, empty cells too: (p, m) int64.
 
     Parameters
     ----------
-    index : the occupied cells
     lower, upper : (n, d) boxes, half open
     axis : the axis that slabs follow each other on
     owner : (m,) the box of each slab, increasing
     start, stop : (p, m) first cell of each slab, and first cell behind it; p lists of m slabs
-
-    Returns
-    -------
-    (p, m) int64, as `Index.spread` of the slabs' own boxes
     """
     low, high, begin, end = (
         np.array(values, dtype=np.int64, order="C") for values in (lower, upper, start, stop)

@@ -348,16 +348,8 @@ def count_trips(
 ) -> Clipped:
     """Counts of cells under a contribution bound, by their row-major numbers.
 
-    Parameters
-    ----------
-    trips : Trips
-        With users.
-    domain : TripDomain
-    contribution_bound : int
-        At most this many trips inside of each code in ``trips.user`` count, or all by weight.
-    progress : callable, optional
-    lattice : int
-        Units of a trip; with more than 1 the bound is kept by weights, see `points.clipping`.
+    At most `contribution_bound` trips inside of each code in ``trips.user`` count, or all by weight
+    where a trip has more than 1 unit of the `lattice`, see `points.clipping`.
     """
     cells, rows = trip_cells(trips, domain, progress)
     people = PersonCells()
@@ -370,18 +362,9 @@ def count_trips(
 def trip_cells(
     trips: Trips, domain: TripDomain, progress: Progress | None = None
 ) -> tuple[Ints, Ints]:
-    """The row-major number of the cell of each trip inside and the trip's, (m,) each.
+    """The row-major number of the cell of each trip inside, and the trip's, (m,) each, in order.
 
-    They are in the order of the file.
-
-    Parameters
-    ----------
-    trips : Trips
-        With as many places as the domain, in any CRS if the domain has one, else in cells.
-    domain : TripDomain
-        All edges of its grids belong to them. Its at most 2^60 cells have numbers in int64.
-    progress : callable, optional
-        Called with the fraction done after each chunk.
+    `progress` is called with the fraction done after each chunk.
     """
     locators = [_Locator(grid, trips.crs, len(trips)) for grid in domain.grids]
     cells, which = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
@@ -431,20 +414,7 @@ def foreign_trips(
     max_rows: int,
     **how: Any,
 ) -> Trips:
-    """Trips of a file, see `read_trips`.
-
-    Parameters
-    ----------
-    content, name : what was sent, and what it is called, with its ending
-    places, max_rows : as of `read_trips`
-    columns : user, weight and crs, None where there is none
-    **how : as of `read_apart`
-
-    Raises
-    ------
-    InputError
-        As of both.
-    """
+    """Trips of a file that a visitor sent, see `read_trips`; **how as of `read_apart`."""
     plain = read_apart(trips_as_plain, content, name, list(places), dict(columns), max_rows, **how)
     return Trips(
         tuple(plain["x"]),

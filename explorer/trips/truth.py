@@ -163,13 +163,6 @@ class Worth:
 def worth(matrix: TripMatrix, epsilon: float) -> Worth:
     """What epsilon buys on these trips, from their exact number: for the curator before a draw.
 
-    Raises
-    ------
-    InputError
-        For an epsilon that is not above 0.
-
-    Examples
-    --------
     >>> Worth(537, 1.0, "user").leaves
     57
     """

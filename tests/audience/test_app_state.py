@@ -56,6 +56,24 @@ def test_one_address_after_the_other_has_its_turn() -> None:
     assert len(done) == 102
 
 
+def test_a_full_queue_refuses_without_harm_to_those_who_wait(monkeypatch) -> None:
+    monkeypatch.setattr(module, "MOST_OF_ALL", 1)
+    gate = threading.Event()
+
+    async def visit() -> None:
+        queue = FairQueue(1)
+        first = asyncio.ensure_future(queue.run("one", gate.wait))
+        await asyncio.sleep(0)
+        second = asyncio.ensure_future(queue.run("two", int))
+        await asyncio.sleep(0)
+        with pytest.raises(Busy):
+            await queue.run("three", int)
+        gate.set()
+        assert await asyncio.gather(first, second) == [True, 0]
+
+    asyncio.run(visit())
+
+
 def test_who_asks_for_more_than_one_may_wait_for_is_put_off(monkeypatch) -> None:
     monkeypatch.setattr(module, "MOST_WAITING", 3)
     gate = threading.Event()

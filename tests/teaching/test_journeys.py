@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from explorer import TripDomain
 from explorer.cities import madeup
-from explorer.cities.trip_sets import made_up_trips
-from explorer.cities.trip_sets import trip_sets
+from explorer.cities.trip_sets import made_up_trips, trip_sets
 from explorer.teaching.journeys import journeys
 
 

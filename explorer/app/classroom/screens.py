@@ -42,8 +42,8 @@ from explorer.teaching.classroom import Asked, ClassRoom, Snapshot, answers_csv
 from explorer.teaching.classrooms import spaced
 from explorer.teaching.pool import Answer, Question, QuestionSettings, Summary
 from explorer.views import palette
+from explorer.views.answer_charts import Bars, PooledChart, pooled_legend
 from explorer.views.markup import figures_strip
-from explorer.views.pooled import Bars, PooledChart, pooled_legend
 from explorer.views.raster import mean_per_cell
 from explorer.views.scale import ColourScale, top_value
 from explorer.views.small import PlaceMap

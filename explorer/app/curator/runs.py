@@ -25,7 +25,7 @@ from explorer.grid.range_queries import Queries, edges_and_shapes, same_shape
 from explorer.mechanisms import Mechanism, mechanism, rebuild
 from explorer.points.truth import exact
 from explorer.releases.release import Release
-from explorer.views.dots import AnswerDots, Dots, legend
+from explorer.views.answer_charts import AnswerDots, Dots, dots_legend
 from explorer.views.tables import Cell, progress, table
 
 Floats = NDArray[np.float64]
@@ -214,7 +214,7 @@ class Runs(PlayedPanel[RunsView]):
             ui.wrapping(self.play, self.pace, self.run, gap="6px 8px", margin=(6, 0)),
             self._summary,
             self._price,
-            html_pane(legend()),
+            html_pane(dots_legend()),
             ui.wrapping(*self._cards, gap="4px 24px"),
             self._table,
             visible=False,

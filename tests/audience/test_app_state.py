@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
 
 import pytest
@@ -56,22 +57,28 @@ def test_one_address_after_the_other_has_its_turn() -> None:
     assert len(done) == 102
 
 
-def test_a_full_queue_refuses_without_harm_to_those_who_wait(monkeypatch) -> None:
+def test_a_full_queue_refuses_and_goes_on(monkeypatch) -> None:
     monkeypatch.setattr(module, "MOST_OF_ALL", 1)
-    gate = threading.Event()
+    gate, faults = threading.Event(), []
 
     async def visit() -> None:
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _loop, context: faults.append(context))
         queue = FairQueue(1)
-        first = asyncio.ensure_future(queue.run("one", gate.wait))
+        jobs = [asyncio.ensure_future(queue.run("one", gate.wait))]
         await asyncio.sleep(0)
-        second = asyncio.ensure_future(queue.run("two", int))
+        jobs.append(asyncio.ensure_future(queue.run("two", int)))
         await asyncio.sleep(0)
         with pytest.raises(Busy):
             await queue.run("three", int)
         gate.set()
-        assert await asyncio.gather(first, second) == [True, 0]
+        assert await asyncio.gather(*jobs) == [True, 0]
+        # Until all that follows from the last job is done.
+        await asyncio.sleep(0.1)
 
     asyncio.run(visit())
+    gc.collect()
+    assert faults == []
 
 
 def test_who_asks_for_more_than_one_may_wait_for_is_put_off(monkeypatch) -> None:

@@ -15,6 +15,7 @@ import pytest
 from explorer import Gravity, InputError, Release
 from explorer.releases import file as release_file
 from explorer.releases.place_maps import FLOOR, PlaceMap, PlaceMaps
+from explorer.releases.places import place_counts
 from explorer.trips.matrix import TripMatrix
 
 SHAPES = ((9, 6), (5, 7))
@@ -75,6 +76,13 @@ def test_marginals_are_sums_of_cells_in_any_order(release) -> None:
         kept = [axis for axis in range(4) if axis in axes]
         expected = np.transpose(cells.sum(axis=others), [kept.index(axis) for axis in axes])
         np.testing.assert_allclose(release.marginal(axes), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize(("place", "others"), [(0, (2, 3)), (1, (0, 1))])
+def test_counts_of_a_place_are_sums_of_cells(release, place: int, others: tuple[int, int]) -> None:
+    """Also on a map of an odd number of columns."""
+    expected = every_cell(release).sum(axis=others)
+    np.testing.assert_allclose(place_counts(release, place), expected, atol=1e-9)
 
 
 def test_even_inside_leaves_is_a_switch_that_goes_back(release) -> None:

@@ -92,20 +92,10 @@ class Proportions:
         """One line a cell: row0, column0, row1, column1, share, low, high, yes, no."""
         import pandas as pd
 
-        low, high = self.interval
-        return pd.DataFrame(
-            {
-                "row0": self.lower[:, 0],
-                "column0": self.lower[:, 1],
-                "row1": self.upper[:, 0],
-                "column1": self.upper[:, 1],
-                "share": self.share,
-                "low": low,
-                "high": high,
-                "yes": self.yes,
-                "no": self.no,
-            }
-        )
+        names = ["row0", "column0", "row1", "column1", "share", "low", "high", "yes", "no"]
+        figures = self.share, *self.interval, self.yes, self.no
+        columns = *self.lower.T, *self.upper.T, *figures
+        return pd.DataFrame(dict(zip(names, columns, strict=True)))
 
 
 def fieller(yes: Floats, no: Floats, noise: float, z: float = Z95) -> tuple[Floats, Floats]:

@@ -61,6 +61,5 @@ def public(sums: Sums) -> tuple[object, ...]:
     return tuple(getattr(sums, name) for name in names)
 
 
-SMALL = Protocol(shard=8, dropped=0.1, corrupt=0.0)
 #: Nobody drops out: every sum has noise of exactly the law that epsilon is booked for.
 EXACT = Protocol(shard=8, dropped=0.0, corrupt=0.0)

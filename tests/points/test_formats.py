@@ -204,12 +204,21 @@ def test_one_of_several_layers_is_named(tmp_path, capsys):
     assert main([*line, "--layer", "bus"]) == 0
 
 
-def test_layers_without_points_are_not_meant(tmp_path):
-    path = tmp_path / "city.gpkg"
+@pytest.mark.parametrize(
+    ("name", "driver"),
+    [
+        ("city.gpkg", {"driver": "GPKG"}),
+        # Kinds of geometries are numbers there.
+        ("city.sqlite", {"driver": "SQLite", "dataset_options": {"SPATIALITE": "YES"}}),
+        ("city.sqlite", {"driver": "SQLite"}),
+    ],
+)
+def test_layers_without_points_are_not_meant(name, driver, tmp_path):
+    path = tmp_path / name
     roads = geopandas.GeoDataFrame(geometry=[shapely.LineString([(0, 0), (1, 1)])], crs=4326)
-    pyogrio.write_dataframe(roads, path, layer="roads")
-    pyogrio.write_dataframe(FRAME, path, layer="stops", append=True)
-    pyogrio.write_dataframe(TABLE, path, layer="notes", append=True)
+    pyogrio.write_dataframe(roads, path, layer="roads", **driver)
+    pyogrio.write_dataframe(FRAME, path, layer="stops", append=True, **driver)
+    pyogrio.write_dataframe(TABLE, path, layer="notes", append=True, **driver)
     points = read_points(path)
     assert len(points) == 200
     assert points.notes[0] == "The layer 'stops' was read."

@@ -107,13 +107,8 @@ def smallest_epsilon(
     low = smallest(max(int(binom.ppf(0.025, runs, share)), 1))
     high = smallest(int(binom.ppf(0.975, runs, share)) + 1)
     steps = tuple(
-        Step(
-            tried_epsilon,
-            tried[tried_epsilon],
-            runs,
-            *clopper_pearson(tried[tried_epsilon], runs, 0.05),
-        )
-        for tried_epsilon in sorted(tried)
+        Step(epsilon, number, runs, *clopper_pearson(number, runs, 0.05))
+        for epsilon, number in sorted(tried.items())
     )
     return SmallestEpsilon(middle, low, high, share, steps)
 

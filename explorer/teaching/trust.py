@@ -182,8 +182,6 @@ class Cut:
 
 def in_shards(epsilon: float, sizes: tuple[int, ...] = (100, 1_000, 10_000, 100_000)) -> list[Cut]:
     """`MANY` people in shards of several sizes, each asked about 4^3 cells."""
-    result = []
-    for size in sizes:
-        plan = Protocol(size, DROPPED, CORRUPT).round(MANY, to_units(epsilon), 4**LEVEL)
-        result.append(Cut(size, plan.shards, plan))
-    return result
+    protocols = {size: Protocol(size, DROPPED, CORRUPT) for size in sizes}
+    plans = {n: p.round(MANY, to_units(epsilon), 4**LEVEL) for n, p in protocols.items()}
+    return [Cut(size, plan.shards, plan) for size, plan in plans.items()]

@@ -1,4 +1,4 @@
-"""What only the visitor's browser can do: the clipboard, the address, and what it keeps."""
+"""What only the visitor's browser can do: keys, the clipboard, the address, and what it keeps."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ import json
 import re
 import weakref
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import panel as pn
+from bokeh.models import TextInput
 
 from explorer.app.kit import static
+from explorer.app.kit.later import next_turn
 from explorer.app.kit.navigation import Link
 
 #: Arguments of an address: a page's own screen, what is shared, and whether own data stayed behind.
@@ -213,3 +216,44 @@ def carry_links(key: str, links: Sequence[Link]) -> None:
         names = {"own": OWN, "shared": SHARED, "left": LEFT, "here": key}
         pages = {link.address: link.key for link in links}
         static.when_ready("links.js", **names, pages=pages, along=["theme", MAKING])
+
+
+#: Names of keys as the browser says them; with "mod+" those that are held with Ctrl or Command.
+KEYS = (
+    *("mod+z", "mod+y", "mod+shift+z", "Delete", "Backspace", "Escape", "Enter"),
+    *("ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"),
+    *("mod+arrowleft", "mod+arrowright", "mod+arrowup", "mod+arrowdown"),
+    *("p", "t", "c", "+", "-", "0"),
+)
+#: What a map that has the focus says of itself.
+ABOUT = (
+    "Map. Enter adds a box in the middle; arrows move it, with Ctrl they resize it, Delete removes "
+    "it; plus and minus zoom."
+)
+
+
+class Keys:
+    """Tells of `KEYS`; ``view`` has to be on the page.
+
+    Parameters
+    ----------
+    pressed : called with the key and whether Shift was held
+    """
+
+    def __init__(self, pressed: Callable[[str, bool], None]) -> None:
+        self._pressed = pressed
+        #: What the browser writes each key into.
+        self.said = TextInput(visible=False)
+        self.said.on_change("value", lambda _attr, _old, new: self._heard(new))
+        self.view = pn.pane.Bokeh(self.said, visible=False, margin=0)
+        static.when_ready("keys.js", said=self.said, keys=list(KEYS), about=ABOUT)
+
+    def _heard(self, text: Any) -> None:
+        # Anything may come from a client.
+        try:
+            message = json.loads(text)
+            key, far = message["key"], message["far"]
+        except (ValueError, TypeError, KeyError, RecursionError):
+            return
+        if key in KEYS and isinstance(far, bool):
+            next_turn(partial(self._pressed, key, far))

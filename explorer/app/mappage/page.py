@@ -22,8 +22,8 @@ from explorer.app.curator.parts import PageParts
 from explorer.app.curator.scenarios import Scenarios
 from explorer.app.curator.start import OWN, Opening
 from explorer.app.kit import ui
+from explorer.app.kit.browser import Keys
 from explorer.app.kit.html import html_pane
-from explorer.app.kit.keys import Keys
 from explorer.app.kit.map_parts import Tag
 from explorer.app.kit.map_tools import ZOOMS, MapTools
 from explorer.app.kit.maps import docked, holder

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from explorer.app.kit.keys import KEYS, Keys
+from explorer.app.kit.browser import KEYS, Keys
 
 
 @pytest.fixture

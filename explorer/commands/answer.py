@@ -17,7 +17,7 @@ from explorer.grid.whole_file import write_whole
 if TYPE_CHECKING:
     import numpy as np
 
-    from explorer.commands.questions import Asked
+    from explorer.commands.questions import Queries
     from explorer.releases.answers import Answers
 
 HELP = "answer rectangles from a release file"
@@ -73,20 +73,20 @@ def run(arguments: argparse.Namespace) -> None:
         from explorer.releases.country import CountryRelease
 
         release = CountryRelease.load(arguments.map)
-        asked = questions.asked_of_areas(arguments, release)
-        answers, leaves = release.answer(asked.where), None
+        queries = questions.asked_of_areas(arguments, release)
+        answers, leaves = release.answer(queries.where), None
     else:
         if arguments.area:
             raise InputError("--area is for releases of areas; ask this one with --rectangle.")
         release = Release.load(arguments.map)
-        asked = _asked(arguments, release, form)
-        answers, leaves = release.answer(asked.where), release.touched(asked.where)
+        queries = _asked(arguments, release, form)
+        answers, leaves = release.answer(queries.where), release.touched(queries.where)
     figures = _figures(answers, leaves)
     if path is None:
-        print(_text(asked, figures, form), end="")
+        print(_text(queries, figures, form), end="")
     else:
-        _write(asked, figures, path, form)
-        number = len(asked.names)
+        _write(queries, figures, path, form)
+        number = len(queries.names)
         text = "1 answer was" if number == 1 else f"{number:,} answers were"
         print(f"{text} written to {path}.")
     note(release.summary())
@@ -99,7 +99,7 @@ def run(arguments: argparse.Namespace) -> None:
         note("The standard deviations are estimates: this mechanism's inference is not linear.")
 
 
-def _asked(arguments: argparse.Namespace, release: Any, form: str) -> Asked:
+def _asked(arguments: argparse.Namespace, release: Any, form: str) -> Queries:
     from explorer.grid.places import TripDomain
 
     if not isinstance(release.domain, TripDomain):
@@ -122,27 +122,27 @@ def _figures(answers: Answers, leaves: np.ndarray | None) -> dict[str, np.ndarra
     return figures if leaves is None else {**figures, "leaves": leaves}
 
 
-def _text(asked: Asked, figures: Mapping[str, np.ndarray], form: str) -> str:
+def _text(queries: Queries, figures: Mapping[str, np.ndarray], form: str) -> str:
     if form == "table":
-        return asked.table(figures) + "\n"
+        return queries.table(figures) + "\n"
     if form == "json":
-        return as_text({"name": list(asked.names), **asked.edges, **figures}, "json")
-    text = asked.text(form, figures)
+        return as_text({"name": list(queries.names), **queries.edges, **figures}, "json")
+    text = queries.text(form, figures)
     return text if text.endswith("\n") else f"{text}\n"
 
 
-def _write(asked: Asked, figures: Mapping[str, np.ndarray], path: Path, form: str) -> None:
+def _write(queries: Queries, figures: Mapping[str, np.ndarray], path: Path, form: str) -> None:
     if form not in _BINARY:
         # Before a file is begun: some forms are refused.
-        text = _text(asked, figures, form)
+        text = _text(queries, figures, form)
         write_whole(path, lambda part: part.write_text(text, encoding="utf-8", newline=""))
         return
     import geopandas
     import pandas as pd
 
-    frame = pd.DataFrame({"name": list(asked.names), **asked.edges, **figures})
-    if asked.shapes is not None:
-        frame = geopandas.GeoDataFrame(frame, geometry=asked.shapes())
+    frame = pd.DataFrame({"name": list(queries.names), **queries.edges, **figures})
+    if queries.shapes is not None:
+        frame = geopandas.GeoDataFrame(frame, geometry=queries.shapes())
     elif form == "gpkg":
         raise InputError("These answers have no single shape; name the file .parquet or .csv.")
     if form == "gpkg":

@@ -98,10 +98,12 @@ def _print_truth(arguments: argparse.Namespace, matrix: FrequencyMatrix) -> None
     """The true count of every box or polygon that is asked."""
     from explorer.points.truth import exact
 
-    asked = questions.asked_of_one_map(arguments, matrix.grid)
-    columns = {"EXACT": exact(matrix, asked.where)}
+    queries = questions.asked_of_one_map(arguments, matrix.grid)
+    columns = {"EXACT": exact(matrix, queries.where)}
     if arguments.format == "table":
-        print(asked.table(columns))
+        print(queries.table(columns))
     else:
-        print(as_text({"name": asked.names, **asked.edges, **columns}, arguments.format), end="")
+        print(
+            as_text({"name": queries.names, **queries.edges, **columns}, arguments.format), end=""
+        )
     note("These counts are exact: the curator's own, not to be published.")

@@ -106,13 +106,13 @@ def run(arguments: argparse.Namespace) -> None:
     jobs = flags.number(arguments.jobs, "--jobs")
     path = _output(arguments)
     matrix, title = counted(arguments)
-    asked = workloads(arguments.workload or ["random"], matrix.shape)
+    chosen_workloads = workloads(arguments.workload or ["random"], matrix.shape)
     store, before = _store(arguments, path)
     done = []
     try:
         with progress(f"{len(tasks):,} runs on {title}") as tell:
             how: dict[str, Any] = {"jobs": jobs, "store": store, "progress": tell}
-            for finished in runs(matrix, tasks, asked, city=title, **how):
+            for finished in runs(matrix, tasks, chosen_workloads, city=title, **how):
                 done.append(finished)
     except KeyboardInterrupt:
         if store is not None:
@@ -306,10 +306,10 @@ def _run_on_boxes(
         read = (arguments.map, arguments.rectangles, arguments.polygons)
         path = _table_path(arguments, arguments.overwrite, read)
     matrix, title = counted(arguments)
-    asked = questions.asked_of_one_map(arguments, matrix.grid)
+    queries = questions.asked_of_one_map(arguments, matrix.grid)
     how: dict[str, Any] = {"repeat": repeat, "progress": sys.stderr.isatty()}
-    answers = compare(matrix, kinds, epsilons, asked.where, **how)
-    answers["box"] = list(asked.names) * (len(answers) // len(asked.names))
+    answers = compare(matrix, kinds, epsilons, queries.where, **how)
+    answers["box"] = list(queries.names) * (len(answers) // len(queries.names))
     if arguments.format == "table":
         print(_per_box(answers) if arguments.per_box else _errors(answers, title))
     else:

@@ -231,18 +231,18 @@ def crs(text: str | None) -> str | int | None:
     return int(text) if text is not None and re.fullmatch(r"[0-9]{1,9}", text.strip()) else text
 
 
-def whole(text: str | None, name: str, least: int = 1, most: int = 10**18 - 1) -> int | None:
+def whole(text: str | None, name: str, least: int = 1, largest: int = 10**18 - 1) -> int | None:
     """A whole number as typed; None stays None."""
     if text is None:
         return None
-    if not re.fullmatch(r"[0-9]{1,18}", text) or not least <= int(text) <= most:
+    if not re.fullmatch(r"[0-9]{1,18}", text) or not least <= int(text) <= largest:
         raise InputError(f"{name} is {text!r}; give a whole number of {least} or more.")
     return int(text)
 
 
 def number(text: str | None, name: str) -> int | None:
     """How many of something are wanted, 1 to a million, as typed; None stays None."""
-    return whole(text, name, most=10**6)
+    return whole(text, name, largest=10**6)
 
 
 def with_crs_flag(sentence: str, option: str, typed: str) -> str:

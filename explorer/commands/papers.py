@@ -106,8 +106,8 @@ def run(arguments: argparse.Namespace) -> None:
     if pairs is not None:
         _print_country(pairs)
     if tables is not None and shows_tables:
-        for shown in tables(bench):
-            print(f"\n{shown.title}\n{table(shown.header, shown.rows, shown.left)}")
+        for title, header, rows, left in tables(bench):
+            print(f"\n{title}\n{table(header, rows, left)}")
     print(f"\n{report.summary()}\nOn:")
     for title in dict.fromkeys(report.maps.values()):
         print(paragraph(title, 4))
@@ -173,8 +173,8 @@ def _compare_trips(
 def _print_country(pairs: Sequence[Any]) -> None:
     from explorer.papers.reference import table_of_country
 
-    shown = table_of_country(pairs)
-    print("\n" + table(shown.header, shown.rows))
+    _, header, rows, _ = table_of_country(pairs)
+    print("\n" + table(header, rows))
     agree = sum(pair.within for pair in pairs)
     print(
         f"{agree} of {len(pairs)} within 3 standard errors of the difference, or 10 % of the "

@@ -23,7 +23,6 @@ class Payment(Ledger):
     Parameters
     ----------
     population : whose records are released; by default what the counts say
-    token : of the draw, any one by default
 
     Attributes
     ----------
@@ -31,8 +30,8 @@ class Payment(Ledger):
     interrupted : whether Ctrl-C waits
     """
 
-    def __init__(self, population: str | None = None, token: str | None = None) -> None:
-        super().__init__(population=population, token=token or secrets.token_hex(16))
+    def __init__(self, population: str | None = None) -> None:
+        super().__init__(population=population, token=secrets.token_hex(16))
         self.booked = self.interrupted = self._given_up = False
 
     def book(self, counts: Counted | str, units: int, mechanism: str, what: str = "") -> int:

@@ -33,7 +33,7 @@ _ANYWHERE = "anywhere"
 
 
 @dataclass(frozen=True)
-class Asked:
+class Queries:
     """Questions of one kind.
 
     Attributes
@@ -54,7 +54,7 @@ class Asked:
     edges: Mapping[str, Any]
 
 
-def of_boxes(boxes: Floats, names: list[str], grid: Grid) -> Asked:
+def of_boxes(boxes: Floats, names: list[str], grid: Grid) -> Queries:
     """Rectangles (n, 4) in the unit of a grid."""
     from explorer.queries.files import write_rectangles
     from explorer.queries.geojson import EDGES
@@ -70,7 +70,7 @@ def of_boxes(boxes: Floats, names: list[str], grid: Grid) -> Asked:
 
         return geopandas.GeoSeries(shapely.box(*boxes.T), crs=grid.crs)
 
-    return Asked(
+    return Queries(
         boxes,
         names,
         lambda columns: _table(names, columns, edges, cells, left=1),
@@ -80,11 +80,11 @@ def of_boxes(boxes: Floats, names: list[str], grid: Grid) -> Asked:
     )
 
 
-def of_shapes(where: Any, names: list[str], shapes: Callable[[], GeoSeries]) -> Asked:
+def of_shapes(where: Any, names: list[str], shapes: Callable[[], GeoSeries]) -> Queries:
     """Polygons, or areas with the polygons that they are."""
     from explorer.queries.range_files import write_polygons
 
-    return Asked(
+    return Queries(
         where,
         names,
         lambda columns: _table(names, columns, (), [()] * len(names), left=1),
@@ -94,7 +94,7 @@ def of_shapes(where: Any, names: list[str], shapes: Callable[[], GeoSeries]) -> 
     )
 
 
-def of_trips(boxes: Floats, names: list[str], domain: TripDomain) -> Asked:
+def of_trips(boxes: Floats, names: list[str], domain: TripDomain) -> Queries:
     """Boxes (n, k, 4) of the places of trips, NaN for anywhere."""
     import numpy as np
 
@@ -109,7 +109,7 @@ def of_trips(boxes: Floats, names: list[str], domain: TripDomain) -> Asked:
         for row in boxes
     ]  # fmt: skip
     labels = [f"{place}_{edge}" for place in domain.names for edge in EDGES]
-    return Asked(
+    return Queries(
         boxes,
         names,
         lambda columns: _table(names, columns, places, cells, left=1 + len(places)),
@@ -221,7 +221,7 @@ def any_question(arguments: argparse.Namespace) -> bool:
     return bool(arguments.rectangles or arguments.polygons or arguments.rectangle)
 
 
-def asked_of_one_map(arguments: argparse.Namespace, grid: Grid) -> Asked:
+def asked_of_one_map(arguments: argparse.Namespace, grid: Grid) -> Queries:
     """The rectangles or polygons that are asked on a grid."""
     if arguments.polygons is not None:
         if arguments.rectangles is not None or arguments.rectangle:
@@ -339,7 +339,7 @@ def _turned(arguments: argparse.Namespace, boxes: Floats, grid: Grid) -> GeoSeri
     return geopandas.GeoSeries(shapes, crs=grid.crs)
 
 
-def asked_of_areas(arguments: argparse.Namespace, release: CountryRelease) -> Asked:
+def asked_of_areas(arguments: argparse.Namespace, release: CountryRelease) -> Queries:
     """Areas by name, polygons or rectangles."""
     if not arguments.area and arguments.polygons is None:
         if asks_trips(arguments):
@@ -369,7 +369,7 @@ def asks_trips(arguments: argparse.Namespace) -> bool:
     return bool(arguments.place) or any(_typed(arguments, word) for word in _WORDS)
 
 
-def asked_of_trips(arguments: argparse.Namespace, domain: TripDomain) -> Asked:
+def asked_of_trips(arguments: argparse.Namespace, domain: TripDomain) -> Queries:
     """All boxes of places that are asked, (n, k, 4) with NaN for anywhere."""
     import numpy as np
 

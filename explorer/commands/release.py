@@ -80,8 +80,8 @@ def source_of(arguments: argparse.Namespace) -> Callable[[], tuple[FrequencyMatr
     # Not a preview; what is published is always a release.
     draws = getattr(arguments, "preview", None) is None
     if arguments.city is not None:
-        known = (*drawing.EXTENT, *reading.COLUMNS)
-        flags.refuse(arguments, known, "--city, whose extent and columns are in the catalogue")
+        settled = (*drawing.EXTENT, *reading.COLUMNS)
+        flags.refuse(arguments, settled, "--city, whose extent and columns are in the catalogue")
         chosen = city_here(arguments.city, shape)
         if chosen.has_users and draws:
             drawing.check_unit(arguments, bound, f"{chosen.title} knows")

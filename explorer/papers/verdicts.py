@@ -160,18 +160,16 @@ def between(what: str, ours: Floats, theirs: Floats, low: float, high: float) ->
     return Comparison(what, value, moves, -1 if sure else 0)
 
 
-def alike(what: str, errors: Sequence[Floats], within: float = ALIKE) -> Comparison:
-    """For the claim that several settings do almost the same: worst / best at most 1 + within."""
+def alike(what: str, errors: Sequence[Floats]) -> Comparison:
+    """For the claim that several settings do almost the same: worst / best at most 1 + ALIKE."""
     means = [error.mean() for error in errors]
     worst, best = errors[int(np.argmax(means))], errors[int(np.argmin(means))]
-    return below(what, worst, best, 1 + within)
+    return below(what, worst, best, 1 + ALIKE)
 
 
-def near_best(
-    what: str, chosen: Floats, others: Sequence[Floats], within: float = ALIKE
-) -> Comparison:
+def near_best(what: str, chosen: Floats, others: Sequence[Floats]) -> Comparison:
     """For the claim that a rule's choice is about the best there is."""
-    return below(what, chosen, lowest([chosen, *others]), 1 + within)
+    return below(what, chosen, lowest([chosen, *others]), 1 + ALIKE)
 
 
 def hollow(what: str, settings: Sequence[float], errors: Sequence[Floats]) -> Comparison:

@@ -151,11 +151,11 @@ def _call(choice: Choice, scenario: Scenario) -> str:
     """The mechanism as it is made, such as ``HTF(epsilon=0.1, T=5)``."""
     settings = {"epsilon": scenario.epsilon, **dict(choice.settings)}
     if scenario.kind is PEOPLE:
-        made: Any = scenario.made()[0]
+        federated: Any = scenario.made()[0]
         if scenario.seed is None:
             # A release says how many people are declared, as the field of the page does.
-            settings["people"] = made.people
-        elif made.bits is None:
+            settings["people"] = federated.people
+        elif federated.bits is None:
             # A preview draws the noise of all shares at once; bits that someone chose are
             # simulated shard by shard, as the mechanism does by itself.
             settings["mode"] = "summed"

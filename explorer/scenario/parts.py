@@ -309,9 +309,9 @@ class Sweep(
 
     def _checked(self, name: str, value: Any, declared: param.Parameter) -> Any:
         if name == "mechanisms":
-            known = list(all_mechanisms())
-            keys = checks.listed(value, len(known), "mechanisms in its sweep")
-            return tuple(checks.one_of(key, known, "mechanism in the sweep") for key in keys)
+            kinds = list(all_mechanisms())
+            keys = checks.listed(value, len(kinds), "mechanisms in its sweep")
+            return tuple(checks.one_of(key, kinds, "mechanism in the sweep") for key in keys)
         if name == "at":
             value = checks.number(value, MAX_EPSILON, "epsilon of the ranking")
         return super()._checked(name, value, declared)

@@ -91,8 +91,9 @@ class Story:
 
     def __post_init__(self) -> None:
         if not isinstance(self.steps, list | tuple):
-            shown = checks.shown(self.steps)
-            raise InputError(f"The entry 'steps' of a story is {shown}: give a list.")
+            raise InputError(
+                f"The entry 'steps' of a story is {checks.shown(self.steps)}: give a list."
+            )
         if not 1 <= len(self.steps) <= MOST_STEPS:
             number = f"{len(self.steps):,}" if self.steps else "no"
             limit = f"at most {MOST_STEPS}" if self.steps else "at least one"

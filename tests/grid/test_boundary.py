@@ -60,10 +60,3 @@ def test_great_britain(real_data):
 ])  # fmt: skip
 def test_what_is_no_boundary_is_refused(boundary, said):
     refuses(said, boundary_bounds, boundary)
-
-
-def test_a_damaged_file_is_refused(tmp_path):
-    for name in ("b.geojson", "b.parquet"):
-        path = tmp_path / name
-        path.write_bytes(b"{damaged")
-        refuses("could not be read as", boundary_bounds, path)

@@ -260,13 +260,9 @@ def about_curves(findings: Findings) -> str:
         return NOTHING
     question = findings.question
     workload = WORKLOADS[question.workload.name] if question.workload is not None else "nothing"
-    orders = []
-    for epsilon in question.epsilons:
-        order = _order(curves, epsilon)
-        if order:
-            orders.append((epsilon, order))
+    orders = [(epsilon, _order(curves, epsilon)) for epsilon in question.epsilons]
     parts = []
-    for epsilon, order in _turning(orders):
+    for epsilon, order in _turning([(epsilon, order) for epsilon, order in orders if order]):
         best, worst = order[0], order[-1]
         text = f"at epsilon {epsilon:g} {best[1]} is lowest with {number(best[0])}"
         if len(order) > 1:
@@ -311,15 +307,15 @@ def curve_table(findings: Findings) -> str:
     columns = [("mechanism", ""), *((f"epsilon {epsilon:g}", "") for epsilon in epsilons)]
     rows = []
     for curve in findings.curves:
-        at = {float(x): i for i, x in enumerate(curve.x)}
-        row = [_name(curve)]
+        row = [Cell(curve.name, before=swatch(curve.style))]
+        values = zip(curve.middle, curve.low, curve.high, strict=True)
+        at = dict(zip(map(float, curve.x), values, strict=True))
         for epsilon in epsilons:
-            i = at.get(epsilon)
-            if i is None:
-                row.append(Cell("–"))
+            if epsilon in at:
+                middle, low, high = at[epsilon]
+                row.append(Cell(number(middle), f"{number(low)}–{number(high)}"))
             else:
-                band = f"{number(curve.low[i])}–{number(curve.high[i])}"
-                row.append(Cell(number(curve.middle[i]), band))
+                row.append(Cell("–"))
         rows.append(row)
     caption = (
         f"{METRICS[findings.question.metric]}: median over the repetitions, quartiles beside it"
@@ -399,18 +395,10 @@ def about_ranking(findings: Findings) -> str:
     return "".join(parts) or f'<p class="summary">{NOTHING}</p>'
 
 
-def _name(curve: Curve) -> Cell:
-    return Cell(curve.name, before=swatch(curve.style))
-
-
 def _order(curves: list[Curve], epsilon: float) -> list[tuple[float, str]]:
     """(error, name) at an epsilon, lowest first."""
-    results = []
-    for curve in curves:
-        at = np.flatnonzero(curve.x == epsilon)
-        if at.size:
-            results.append((float(curve.middle[at[0]]), curve.name))
-    return sorted(results)
+    at = [(curve, np.flatnonzero(curve.x == epsilon)) for curve in curves]
+    return sorted((float(curve.middle[i[0]]), curve.name) for curve, i in at if i.size)
 
 
 Said = list[tuple[float, list[tuple[float, str]]]]

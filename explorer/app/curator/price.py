@@ -17,13 +17,9 @@ from explorer.releases.units import to_epsilon, to_units
 
 @dataclass(frozen=True)
 class Price:
-    """What a release would cost.
+    """What a release would cost: in sentences, and what the button that confirms says.
 
-    Attributes
-    ----------
-    token : of this one draw: what confirms it brings it along
-    button : what the button that confirms says
-    about : sentences that are read before
+    The ``token`` is of this one draw: what confirms it brings it along.
     """
 
     token: str

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from bokeh.events import SelectionGeometry, Tap
+from bokeh.events import Tap
 
 from explorer import HTF, UG, FrequencyMatrix, Gravity, Grid, Release, TripMatrix
 from explorer.app import Compare, Explore
@@ -45,10 +45,7 @@ def test_boxes_are_drawn_moved_and_set_as_on_other_pages(release) -> None:
     page = Explore(release, boxes=[[-1000, -1000, 1000, 1000]], height="600px")
     assert page.rectangles.boxes.tolist() == [[-1000, -1000, 1000, 1000]]
     figure = page.maps.views[0].figure
-    shape = {"type": "rect", "x0": 1000.0, "x1": 3000.0, "y0": 500.0, "y1": 2500.0}
-    happen(SelectionGeometry(figure, geometry=shape, final=False))
     wanted = release.answer([[1000, 500, 3000, 2500]]).value[0]
-    assert page.maps.boxes[0].drafts[0].data["text"] == [f"{round(wanted):,}"]
     drag(figure, (1000.0, 500.0, 3000.0, 2500.0))
     assert tags(page)[1] == f"{round(wanted):,}"
     happen(Tap(figure, x=0, y=0))

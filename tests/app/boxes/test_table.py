@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from explorer.app.boxes.answers import COLUMNS as PRIVATE_COLUMNS
 from explorer.app.boxes.answers import PrivateAnswers
 from explorer.app.boxes.rectangles import Rectangles
 from explorer.app.boxes.table import BoxTable
@@ -16,32 +17,40 @@ from tests.app.acts import Browser
 class Visit:
     """A table with notes of what happened."""
 
-    def __init__(self, grid=None) -> None:
-        grid = grid or Grid.around(2.35, 48.85, 8000, shape=32)
-        counts = np.random.default_rng(4).poisson(30, grid.shape)
-        self.matrix = FrequencyMatrix.from_array(counts, grid)
-        self.release = HTF(epsilon=1.0).release(self.matrix, rng=2)
-        self.rectangles = Rectangles(grid)
-        self.rectangles.reset(grid)
+    columns = COLUMNS
+
+    def __init__(self, *grids: Grid, places=("",)) -> None:
+        self.rectangles = Rectangles(*grids, places=places)
+        self.rectangles.reset(*grids)
         self.said: list[str] = []
-        self.table = BoxTable(self.rectangles, self.show, self.show, self.said.append, COLUMNS)
+        acts = self.show, self.show, self.said.append
+        self.table = BoxTable(self.rectangles, *acts, self.columns)
         self.show()
         self.browser = Browser(self.table.widget)
-
-    def show(self) -> None:
-        self.table.show(answer_boxes(self.release, self.matrix, self.rectangles.boxes))
-
-    def edit(self, row, column, value) -> None:
-        self.browser.edit(row, column, value)
+        self.edit = self.browser.edit
 
     @property
     def shown(self):
         return self.table.widget.value
 
 
+class City(Visit):
+    """Boxes on a city, with answers of a release."""
+
+    def __init__(self) -> None:
+        grid = Grid.around(2.35, 48.85, 8000, shape=32)
+        counts = np.random.default_rng(4).poisson(30, grid.shape)
+        self.matrix = FrequencyMatrix.from_array(counts, grid)
+        self.release = HTF(epsilon=1.0).release(self.matrix, rng=2)
+        super().__init__(grid)
+
+    def show(self) -> None:
+        self.table.show(answer_boxes(self.release, self.matrix, self.rectangles.boxes))
+
+
 @pytest.fixture
 def visit():
-    return Visit()
+    return City()
 
 
 def test_a_row_holds_the_answers_of_the_api(visit) -> None:
@@ -131,32 +140,26 @@ def test_selecting_a_row_reaches_the_rectangles_and_survives_new_answers(visit) 
     assert visit.table.widget.selection == visit.browser.model.data.selected == [1]
 
 
-class Trips:
-    """A table whose rows have a box for each of k places, with private answers alone."""
+class Trips(Visit):
+    """Rows that have a box for each of two places, with private answers alone."""
 
-    def __init__(self, k: int) -> None:
-        grids = [Grid.around(2.35, 48.85, 8000, shape=16), Grid.cells((8, 8))][:k]
-        self.rectangles = Rectangles(*grids, places=["from", "to"][:k])
-        self.rectangles.reset(*grids)
-        self.said: list[str] = []
-        self.table = BoxTable(self.rectangles, self.show, self.show, self.said.append)
-        self.show()
-        self.browser = Browser(self.table.widget)
+    columns = PRIVATE_COLUMNS
+
+    def __init__(self) -> None:
+        grids = Grid.around(2.35, 48.85, 8000, shape=16), Grid.cells((8, 8))
+        super().__init__(*grids, places=("from", "to"))
 
     def show(self) -> None:
-        n = len(self.rectangles)
-        ones = np.ones(n)
-        self.table.show(PrivateAnswers(private=ones, sd=ones, touched=np.ones(n, int), leaves=4))
-
-    def edit(self, row, column, value) -> None:
-        self.browser.edit(row, column, value)
+        ones = np.ones(len(self.rectangles))
+        touched = ones.astype(int)
+        self.table.show(PrivateAnswers(private=ones, sd=ones, touched=touched, leaves=4))
 
 
 FROM, TO = "from: W, S … E, N km", "to: W, S … E, N cells"
 
 
 def test_a_row_of_two_places_shows_edits_and_empties_both_boxes() -> None:
-    visit = Trips(2)
+    visit = Trips()
     shown = visit.table.widget.value
     assert list(shown.columns[1:3]) == [FROM, TO]
     assert list(shown.columns[3:]) == ["private", "range of the noise (95 %)", "leaves"]
@@ -182,7 +185,7 @@ def test_a_row_of_two_places_shows_edits_and_empties_both_boxes() -> None:
     ],
 )
 def test_a_box_typed_wrongly_is_one_sentence_and_changes_nothing(typed, said) -> None:
-    visit = Trips(2)
+    visit = Trips()
     visit.edit(0, TO, "anywhere")
     before = visit.rectangles.boxes
     visit.edit(0, FROM, typed)

@@ -1,6 +1,5 @@
 """Controls of a mechanism, the strip of panels below the maps, and what is simulated for them."""
 
-import asyncio
 import re
 from types import SimpleNamespace
 
@@ -214,23 +213,6 @@ def test_only_counts_without_exact_intervals_are_simulated_and_once() -> None:
     # Other boxes, or another release, are another question.
     assert bars.of(SimpleNamespace(release=shown.release, boxes=BOXES[:1])) is None
     assert bars.of(screen(explorer.Mosaic(epsilon=1.0), seed=2)) is None
-
-
-def test_only_the_newest_screen_is_simulated() -> None:
-    told: list[int] = []
-    bars = ErrorBars(lambda: told.append(1))
-    bars.job.delay = 0.02
-    old, new = (screen(explorer.Mosaic(epsilon=e)) for e in (0.5, 1.0))
-
-    async def visit() -> None:
-        bars.want(old)
-        bars.want(new)
-        await bars.job.wait()
-
-    asyncio.run(visit())
-    assert bars.of(old) is None
-    assert bars.of(new) is not None
-    assert told == [1]
 
 
 # Other possible results.

@@ -107,7 +107,6 @@ class BudgetPanel(ExplainPanel[BudgetFound]):
         )
 
     def show(self, screen: Any) -> None:
-        """Look at another screen."""
         self._screen = screen
         self._draw()
 
@@ -115,7 +114,6 @@ class BudgetPanel(ExplainPanel[BudgetFound]):
         """Boxes do not matter here."""
 
     def hide(self) -> None:
-        """Stop."""
         self._screen = None
 
     def _question(self, screen: Any) -> Any:

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from explorer.app.country.data import CountryData
 from explorer.app.country.maps import level_name
-from explorer.app.country.screen import CountryScreen
-from explorer.app.curator.panel import ComparingPanel, Order
+from explorer.app.curator.panel import Comparing, Order
 from explorer.app.kit.numbers import percent
 from explorer.app.work.job import Run, patient
 from explorer.country.benchmarks import benchmark_plan, by_cells
@@ -133,31 +132,6 @@ def _levels(data: CountryData) -> int:
     return len(data.areas.levels) + 1
 
 
-class WaysPanel(ComparingPanel):
-    """Other ways to spend one budget on a country."""
-
-    START = "Compare architectures"
-    DONE = "of the previews are drawn"
-    POOL = patient(1, "countries")
-
-    def compare(self, order: Order, run: Run) -> Comparison:
-        """A few previews of each, held against the truth."""
-        return compare(order, run)
-
-    def chosen(self, screen: CountryScreen) -> Country:
-        """The mechanism as its release says it."""
-        release = screen.release
-        return Country(epsilon=release.epsilon, **release.parameters)
-
-    def sentence(self, comparison: Comparison) -> str:
-        """Which is best, and by how much."""
-        return sentence(comparison)
-
-    def table(self, comparison: Comparison) -> str:
-        """Mean relative errors, a row for each."""
-        return table(comparison)
-
-
 def sentence(comparison: Comparison) -> str:
     """Which way is best for the lowest areas."""
     rows = [row for row in comparison.rows if math.isfinite(row.lowest)]
@@ -198,3 +172,16 @@ def table(comparison: Comparison) -> str:
         "previews."
     )
     return html_table(caption, columns, rows)
+
+
+#: Other ways to spend one budget on a country.
+WAY_COMPARISON = Comparing(
+    start="Compare architectures",
+    done="of the previews are drawn",
+    pool=patient(1, "countries"),
+    compare=compare,
+    # As its release says it.
+    chosen=lambda screen: Country(epsilon=screen.release.epsilon, **screen.release.parameters),
+    sentence=sentence,
+    table=table,
+)

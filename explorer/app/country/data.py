@@ -65,7 +65,6 @@ class CountryData:
 
     @property
     def areas(self) -> Areas:
-        """The public areas."""
         return self.matrix.areas
 
     @property
@@ -165,7 +164,6 @@ class CountryData:
         return {path: node for node, path in enumerate(self.areas.paths)}
 
     def path(self, node: int) -> list[int]:
-        """The nodes from the whole down to one."""
         results = [node]
         while results[-1] > 0:
             results.append(int(self.areas.parent[results[-1]]))
@@ -184,7 +182,6 @@ class CountryData:
         return result
 
     def window(self, node: int) -> Window:
-        """The public window of a lowest area."""
         windows = self.windows
         return windows.of(windows.members(int(windows.people.of[node])))
 
@@ -295,5 +292,4 @@ class OwnCountry(OwnPoints[Points]):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Of areas and points."""
         return (*(self.areas.notes if self.areas is not None else ()), *super().notes)

@@ -87,11 +87,9 @@ class CountryMaps(CoveredMaps):
 
     @property
     def ranges(self) -> LinkedRanges:
-        """What a new box is put in the middle of: the map inside, where there is one."""
         return self.all_ranges[1 if self._cards[1].visible else 0]
 
     def seen(self) -> Sight:
-        """What the browser shows on both maps."""
         return Sight(self.viewport(0), self.viewport(1), self._area)
 
     def focus(self, data: CountryData, node: int) -> None:
@@ -119,7 +117,6 @@ class CountryMaps(CoveredMaps):
             one.update(start=middle - side * factor / 2, end=middle + side * factor / 2)
 
     def show(self, screen: CountryScreen) -> None:
-        """Put a computed screen on the maps; what did not change is not sent again."""
         old: CountryScreen | None = self._shown
         if old is None or old.look.shows != screen.look.shows:
             self.restyle()
@@ -139,7 +136,6 @@ class CountryMaps(CoveredMaps):
         self.push()
 
     def show_truth(self, visible: bool) -> None:
-        """Say exact counts at the pointer, too, or private ones alone; take exact pictures away."""
         super().show_truth(visible)
         screen: CountryScreen | None = self._shown
         exact = screen is not None and screen.look.exact
@@ -148,11 +144,9 @@ class CountryMaps(CoveredMaps):
             self.inside.clear()
 
     def around(self, whole: str) -> dict[str, str]:
-        """Not limited: texts are next to the maps."""
         return {"flex": "1 1 100%"}
 
     def _leave(self, below: str) -> None:
-        """The maps take what they can use of the width, and the text next to them the rest."""
         super()._leave(below)
         n_visible = sum(card.visible for card in self.frame[0])
         self.frame.styles = {**self.frame.styles, "flex": f"1000 1 {_WIDE * n_visible}px"}
@@ -161,7 +155,6 @@ class CountryMaps(CoveredMaps):
         """No panel covers these maps."""
 
     def restyle(self) -> None:
-        """Apply palette and what a drag does; no picture is computed."""
         difference = self.truth and self._state.shows == "difference"
         colours = palette.DIFFERENCE if difference else palette.PALETTES[self._state.palette]
         self.choropleth.recolour(colours)
@@ -173,7 +166,6 @@ class CountryMaps(CoveredMaps):
         self.push()
 
     def caption(self, screen: CountryScreen, busy: bool = False) -> None:
-        """Titles, colour bars and spoken names."""
         look, data = screen.look, screen.data
         of = of_truth(data.matrix) if look.shows == "true" else ""
         shows = f"{look.shows.capitalize()}{of}"

@@ -14,7 +14,7 @@ from explorer.app.boxes.answers import LEAVES
 from explorer.app.boxes.rectangles import was_dragged
 from explorer.app.boxes.table import BoxTable
 from explorer.app.country.budget import BudgetPanel
-from explorer.app.country.comparison import WaysPanel
+from explorer.app.country.comparison import WAY_COMPARISON
 from explorer.app.country.data import (
     CountryData,
     OwnCountry,
@@ -28,6 +28,7 @@ from explorer.app.country.screen import AreaLook, CountryScreen, answer_country,
 from explorer.app.country.sentences import AreaTable, about, answer, family_table, key_figures
 from explorer.app.curator.answers import CAUSES, COLUMNS, BoxAnswers
 from explorer.app.curator.own import MOST_BYTES, OwnPoints, UploadForm, as_read, read_upload
+from explorer.app.curator.panel import ComparingPanel
 from explorer.app.curator.parts import PageParts
 from explorer.app.kit import ui
 from explorer.app.kit.html import html_pane, put, section
@@ -89,7 +90,6 @@ class AreaPicker:
         self.view.styles = {**self.view.styles, "flex": "1 1 460px"}
 
     def show(self, screen: CountryScreen) -> None:
-        """Offer the areas on the map and those that the chosen one is in."""
         data, node = screen.data, screen.node
         about = data, screen.level, node
         if about != self._about:
@@ -156,37 +156,30 @@ class CountryReadout(Readout):
         self.closer: Callable[[], None] = lambda: None
 
     def show(self, screen: CountryScreen) -> None:
-        """Another picture is on the maps."""
         self.screen = screen
         put(self.ledger, ledger_bar([(row.stage, row.epsilon) for row in screen.release.ledger]))
         self.picker.show(screen)
         self.numbers()
 
     def ask(self, screen: CountryScreen, boxes: NDArray[np.float64]) -> BoxAnswers:
-        """What both sides answer to other boxes."""
         return answer_country(screen.release, screen.data, boxes)
 
     def complete(self, screen: CountryScreen) -> CountryScreen:
-        """Causes of errors are not distinguished here."""
         return screen
 
     def want(self, screen: CountryScreen) -> None:
         """Nothing is looked for."""
 
     def fits(self, screen: CountryScreen | None) -> bool:
-        """Boxes of another country, whose screen is on its way, are elsewhere."""
         return screen is not None and screen.data is self._parts.data
 
     def shows(self, screen: CountryScreen) -> Sequence[str]:
-        """The same on the country and inside the area."""
         return [screen.look.shows] * 2
 
     def figures(self, screen: CountryScreen) -> Sequence[tuple[str, str]]:
-        """Label and value of the strip above the maps."""
         return key_figures(screen)
 
     def tell(self, screen: CountryScreen) -> None:
-        """The sentences and the table of the chosen area."""
         text = html.escape(answer(screen, self.truth))
         put(self.answer, f'<p class="summary" role="status"><b>{text}</b></p>')
         put(self.about, f'<p class="quiet">{html.escape(about(screen, self.truth))}</p>')
@@ -197,11 +190,9 @@ class CountryReadout(Readout):
 
     @property
     def quoting(self) -> Sequence[Any]:
-        """The panes whose texts say something of exact counts."""
         return (*super().quoting, self.answer, self.about, self.family)
 
     def hide_truth(self) -> None:
-        """Take away all that was sent with exact counts in it, from the table of areas too."""
         super().hide_truth()
         self.areas.hide_truth()
 
@@ -222,13 +213,11 @@ def _level(drawer: DrawnDrawer) -> Any:
 
 
 def _shows(drawer: DrawnDrawer) -> Any:
-    """It is above the maps: a visitor changes it most."""
     look = {"styles": {"flex": "0 1 250px"}, "stylesheets": [SPOKEN_LABEL]}
     return drawer.tied.choose("shows", sizing_mode=None, margin=0, **look)
 
 
 def _use(drawer: DrawnDrawer, data: CountryData) -> None:
-    """Offer the levels that these areas have."""
     *upper, lowest = data.areas.levels
     levels = {name: depth for depth, name in enumerate(upper, 1)}
     # The lowest of all countries has one value, so that another country need not change it.
@@ -250,7 +239,6 @@ class CountryUploadForm(UploadForm):
     CHOOSE: ClassVar[str] = "Choose points"
 
     def extent(self, wide: dict[str, Any]) -> list[Any]:
-        """The boundaries are the extent: they are public and declare it."""
         self.boundaries = ui.Upload(
             MOST_BYTES,
             label="Choose boundaries",
@@ -266,7 +254,6 @@ class CountryUploadForm(UploadForm):
         return [self.boundaries, self.levels]
 
     def in_order(self, file: Any, place: list[Any]) -> list[Any]:
-        """Boundaries first: they are what points are counted in."""
         return [*place, file]
 
     def order(self, data: bytes, name: str) -> Callable[..., OwnPoints[Any]]:
@@ -295,7 +282,6 @@ class CountryUploadForm(UploadForm):
         return work
 
     def loaded(self, own_data: OwnPoints[Any]) -> None:
-        """Use what has been read."""
         self.boundaries.clear()
         super().loaded(own_data)
 
@@ -317,7 +303,6 @@ def read_areas(data: bytes, filename: str, levels: list[str], **how: Any) -> Are
 
 
 def _points(source: Any, extent: Any, user: str | None) -> OwnPoints[Any]:
-    """Points that someone brought along, with the areas that they are counted in."""
     if not isinstance(extent, Areas):
         raise InputError(
             "Points of a country are counted in areas: give "
@@ -328,7 +313,6 @@ def _points(source: Any, extent: Any, user: str | None) -> OwnPoints[Any]:
 
 
 def _count(own_data: OwnPoints[Any], place: Place) -> CountryData:
-    """A visitor's points in a visitor's areas."""
     if not isinstance(own_data, OwnCountry) or own_data.areas is None:
         raise InputError("There are no areas of your own yet: load their boundaries first.")
     data = counted(own_data.title, own_data.areas, own_data.points, place)
@@ -346,7 +330,6 @@ def _maps(page: Country, data: CountryData) -> CountryMaps:
 
 
 def _above(page: Country) -> list[Any]:
-    """The chosen area, what is shown of all of them."""
     page.readout.closer = page.closer
     shows = page.readout.picker.view, page.drawer.control("shows")
     return [
@@ -400,7 +383,7 @@ SPEC = PageSpec(
     ],
     panels={
         "Budget": lambda page: BudgetPanel(page.parts),
-        "Ways": lambda page: WaysPanel(page.parts),
+        "Ways": lambda page: ComparingPanel(page.parts, WAY_COMPARISON),
     },
     more="More about these areas",
     # What the server was told about maps of a city is not for this page.
@@ -437,7 +420,6 @@ class Country(MapPage):
     # What a visitor does.
 
     def drawn(self, box: Sequence[Any], place: int = 0) -> None:
-        """A rectangle was dragged on either map; both are in one plane."""
         if self.maps is None or not any(was_dragged(box, self.maps.viewport(n)) for n in (0, 1)):
             return
         try:
@@ -447,7 +429,6 @@ class Country(MapPage):
         self.boxes_changed()
 
     def tapped(self, x: Any, y: Any) -> None:
-        """A click on the country chooses the area there."""
         try:
             x, y = finite(x, "A place"), finite(y, "A place")
         except InputError:
@@ -458,7 +439,6 @@ class Country(MapPage):
             self.choose(area)
 
     def choose(self, node: int) -> None:
-        """Another area."""
         self.state.put(area=self.parts.data.areas.paths[node])
 
     def closer(self) -> None:
@@ -469,18 +449,15 @@ class Country(MapPage):
             self.drawing.request()
 
     def request(self) -> None:
-        """The same release, drawn in another way, once there is one."""
         if self.maps is not None:
             super().request()
 
     # Countries.
 
     def examples(self, data: CountryData) -> list[tuple[Box, ...]]:
-        """In the middle of a country they would lie in the sea as often as not."""
         return [(box,) for box in data.examples]
 
     def place_boxes(self, data: Any, elsewhere: bool) -> None:
-        """Another country: the page or a scenario chooses its area."""
         if elsewhere and self.parts.maps is not None and not self.scenarios.awaits(data):
             self.state.put(area=None, level=LOWEST)
         super().place_boxes(data, elsewhere)

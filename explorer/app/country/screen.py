@@ -67,14 +67,12 @@ class AreaLook:
 
     @classmethod
     def of(cls, parts: PageParts) -> AreaLook:
-        """How the visitor has chosen it to be drawn."""
         state: CountryState = parts.state
         shows: Shows = state.shows if parts.truth else "private"
         return cls(state.level, state.area, shows, state.per, state.scale, state.partition)
 
     @property
     def exact(self) -> bool:
-        """Whether the maps say something of exact counts."""
         return self.shows != "private"
 
 
@@ -124,12 +122,10 @@ class CountryScreen:
 
     @property
     def true(self) -> NDArray[np.int64]:
-        """Exact counts."""
         return self.data.true
 
     @property
     def level(self) -> int:
-        """The level on the map."""
         return level_of(self.data, self.look)
 
     @property
@@ -298,7 +294,6 @@ def _ground(density: Floats) -> float:
 def _inside(
     data: CountryData, release: CountryRelease, look: AreaLook, node: int, sight: Sight
 ) -> Inside | None:
-    """The map in an area, if it has one of its own."""
     if not data.is_lowest[node]:
         return None
     try:

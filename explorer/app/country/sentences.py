@@ -221,7 +221,6 @@ class AreaTable:
         self.widget.put(self.widget.value.drop(columns=_EXACT, errors="ignore"))
 
     def show(self, screen: CountryScreen, exact: bool = True) -> None:
-        """Show the areas of a screen."""
         self._nodes = screen.outlined.nodes
         frame = rows(screen)
         self.widget.put(frame if exact else frame.drop(columns=_EXACT))
@@ -250,6 +249,5 @@ def rows(screen: CountryScreen) -> pd.DataFrame:
 
 
 def _inside(data: CountryData, node: int) -> str:
-    """The areas that one is in, without repeating a name."""
     above = [data.names[area] for area in data.path(node)[1:-1]]
     return ", ".join(dict.fromkeys(reversed(above)))

@@ -53,7 +53,6 @@ class BoxAnswers(PrivateAnswers):
 
     @property
     def difference(self) -> Floats:
-        """Private minus true."""
         return self.private - self.true
 
     @property

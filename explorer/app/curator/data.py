@@ -88,7 +88,6 @@ class CityData:
 
     @property
     def grid(self) -> Grid:
-        """The public grid."""
         return self.matrix.grid
 
     @property

@@ -315,7 +315,6 @@ class UploadForm:
     CHOOSE: ClassVar[str] = "Choose a file"
 
     def extent(self, wide: dict[str, Any]) -> list[Any]:
-        """The controls that declare the extent."""
         self.lon = ui.FloatInput(label="Centre longitude (degrees)", value=None, **wide)
         self.lat = ui.FloatInput(label="Centre latitude (degrees)", value=None, **wide)
         self.width = ui.FloatInput(label="Width (km)", value=20.0, **wide)
@@ -326,7 +325,6 @@ class UploadForm:
         return [file, *place]
 
     def columns(self, wide: dict[str, Any]) -> list[Any]:
-        """The controls that name columns other than the user column."""
         self.lon_column = ui.TextInput(label="Longitude column", visible=False, **wide)
         self.lat_column = ui.TextInput(label="Latitude column", visible=False, **wide)
         return [self.lon_column, self.lat_column]

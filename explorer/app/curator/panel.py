@@ -8,7 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import panel as pn
 
@@ -110,7 +110,6 @@ class ReleasePanel(ExplainPanel[Found]):
     found: Found | None = None
 
     def show(self, screen: Any) -> None:
-        """Look at another screen."""
         is_known = self._known(screen)
         self._screen = screen
         if not is_known or self.found is None:
@@ -120,7 +119,6 @@ class ReleasePanel(ExplainPanel[Found]):
         """Boxes do not matter here."""
 
     def hide(self) -> None:
-        """Stop."""
         self._screen = None
 
     def _known(self, screen: Any) -> bool:
@@ -156,7 +154,6 @@ class PlayedPanel(ExplainPanel[Found]):
         ui.bind(self.pace, self._hurry, self._refused)
 
     def hide(self) -> None:
-        """Stop, and give the maps back."""
         self.player.stop()
         self._screen = None
         maps = self._maps()
@@ -245,7 +242,6 @@ class SteppedPanel(PlayedPanel[Found]):
             self._step(1)
 
     def _offer(self, at_start: bool, at_end: bool) -> None:
-        """Offer the buttons that lead somewhere."""
         self._ended = at_end
         self.buttons["To the start"].disabled = self.buttons["Step back"].disabled = at_start
         self.buttons["To the end"].disabled = at_end
@@ -295,6 +291,28 @@ class Order:
     key: tuple[Any, ...]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Comparing:
+    """Several ways to release what is on the maps.
+
+    Attributes
+    ----------
+    start, done : on the button, and what is counted while it works: "40 % ``done``"
+    pool : where it works
+    compare : finds a result with its ``order``; in a thread, so it touches no widget
+    chosen : the mechanism of a screen, with its settings
+    sentence, table : what was found, in plain text and as HTML
+    """
+
+    start: str
+    done: str
+    pool: ThreadPoolExecutor
+    compare: Callable[[Order, Run], Any]
+    chosen: Callable[[Any], Any]
+    sentence: Callable[[Any], str]
+    table: Callable[[Any], str]
+
+
 class ComparingPanel(ExplainPanel[Any]):
     """A panel with a button, its progress, a sentence and a table.
 
@@ -302,19 +320,16 @@ class ComparingPanel(ExplainPanel[Any]):
     and says so.
     """
 
-    #: On the button, and what is counted while it works: "40 % `DONE`".
-    START: ClassVar[str]
-    DONE: ClassVar[str]
-    #: Where it works.
-    POOL: ClassVar[ThreadPoolExecutor]
-
-    def __init__(self, parts: PageParts) -> None:
+    def __init__(self, parts: PageParts, comparison: Comparing) -> None:
         super().__init__(lambda question: question, parts)
+        self._of = comparison
         self.found: Any = None
         self.work: Job[Any] = Job(
-            self.compare, self._done, self._refused, changed=self._progressed, pool=self.POOL
+            *(comparison.compare, self._done, self._refused),
+            changed=self._progressed,
+            pool=comparison.pool,
         )
-        self.go = panel_button(self.START, self._start, "contained")
+        self.go = panel_button(comparison.start, self._start, "contained")
         self.stop = panel_button("Stop", lambda _event: self.work.cancel())
         self.stop.disabled = True
         self._progress, self._said, self._table = (html_pane(margin=(4, 0)) for _ in range(3))
@@ -327,24 +342,7 @@ class ComparingPanel(ExplainPanel[Any]):
             margin=(4, 0),
         )
 
-    @abstractmethod
-    def compare(self, order: Order, run: Run) -> Any:
-        """What is found, with its ``order``. In a thread: touches no widget."""
-
-    @abstractmethod
-    def chosen(self, screen: Any) -> Any:
-        """The mechanism of a screen, with its settings."""
-
-    @abstractmethod
-    def sentence(self, comparison: Any) -> str:
-        """What was found, in words: plain text."""
-
-    @abstractmethod
-    def table(self, comparison: Any) -> str:
-        """What was found, as HTML."""
-
     def show(self, screen: Any) -> None:
-        """Look at another screen; what was found of other settings stays, marked as such."""
         self._screen = screen
         self._write()
 
@@ -352,7 +350,6 @@ class ComparingPanel(ExplainPanel[Any]):
         """Boxes do not matter here."""
 
     def hide(self) -> None:
-        """Stop work; what has been found stays for the next look."""
         self.work.cancel()
         self._screen = None
 
@@ -365,7 +362,7 @@ class ComparingPanel(ExplainPanel[Any]):
     def _start(self, _event: Any = None) -> None:
         screen = self._screen
         if screen is not None:
-            self.work.ask(Order(screen.data, self.chosen(screen), screen.key[:2]))
+            self.work.ask(Order(screen.data, self._of.chosen(screen), screen.key[:2]))
 
     def _done(self, comparison: Any) -> None:
         self.found = comparison
@@ -378,7 +375,7 @@ class ComparingPanel(ExplainPanel[Any]):
         if running:
             part, left = self.work.progress
             rest = "" if left is None else f", about {left:.0f} s left"
-            text = f"{part:.0%} {self.DONE}{rest}."
+            text = f"{part:.0%} {self._of.done}{rest}."
         put(self._progress, f'<p class="quiet" role="status">{text}</p>' if text else "")
 
     def _write(self) -> None:
@@ -386,9 +383,9 @@ class ComparingPanel(ExplainPanel[Any]):
         comparison, screen = self.found, self._screen
         if comparison is None:
             return
-        text = self.sentence(comparison)
+        text = self._of.sentence(comparison)
         if screen is not None and comparison.order.key != screen.key[:2]:
             text = f"{text} The settings have changed since: compare again for the present ones."
         put(self._said, f'<p class="summary" role="status">{html.escape(text)}</p>')
-        put(self._table, self.table(comparison))
+        put(self._table, self._of.table(comparison))
         self.go.label = "Compare again"

@@ -92,7 +92,6 @@ class ParameterControl:
         self.explain(panel.state.explain)
 
     def explain(self, on: bool) -> None:
-        """Show or hide the help below the control."""
         if self._help is not None:
             self._help.visible = on
         elif on:
@@ -197,7 +196,6 @@ class MechanismPanel:
         return [self.view]
 
     def rebuild(self) -> None:
-        """Make the controls of the mechanism that the state now names."""
         instance = self.state.instance()
         declared = [instance.param[name] for name in instance.tunables()]
         # What no control can hold is declared with a precedence below 0, as Param has it.
@@ -221,13 +219,11 @@ class MechanismPanel:
         self._show_relevant()
 
     def chosen(self) -> None:
-        """A control changed the state."""
         self._show_relevant()
         self._say()
         self._changed()
 
     def explain(self, on: bool) -> None:
-        """Show or hide the help below each control."""
         for control in self.controls.values():
             control.explain(on)
 
@@ -314,5 +310,4 @@ def _lower(label: str) -> str:
 
 
 def _short(number: float) -> str:
-    """A number in few characters, whole ones in groups of three digits."""
     return f"{number:,.0f}" if float(number).is_integer() else f"{number:g}"

@@ -57,7 +57,6 @@ class PageParts:
     tab: Tab = field(default_factory=Tab)
 
     def refuse(self, sentence: str) -> None:
-        """Say why something was not done."""
         self.message.refuse(sentence)
 
     def title_of(self, key: str) -> str:

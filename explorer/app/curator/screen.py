@@ -141,7 +141,6 @@ class Look:
 
     @classmethod
     def of(cls, parts: PageParts) -> Look:
-        """How the visitor has chosen it to be drawn."""
         state, points = parts.state, parts.state.truth == "points"
         if parts.truth:
             return cls(state.right, state.scale, state.scale_from, points, state.colour)
@@ -241,12 +240,10 @@ class Screen:
 
     @property
     def view(self) -> Viewport:
-        """The viewport that the pictures belong to."""
         return self.truth.view
 
     @property
     def painted(self) -> Painted:
-        """What is on the right map."""
         return Painted(self.right_bytes, self.partition, self.view)
 
     def paint(

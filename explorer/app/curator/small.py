@@ -51,7 +51,6 @@ class SmallJob:
     boxes: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 4)))
 
     def place(self, mechanism: Mechanism) -> Place:
-        """What a thumbnail depends on."""
         return id(self.data), repr(mechanism), self.seed, self.boxes.tobytes()
 
 

@@ -90,7 +90,6 @@ class Opening:
 
 
 def _sent(argument: str) -> Scenario | None:
-    """The scenario that an argument of the address carries."""
     (text, *_) = pn.state.session_args.get(argument) or [b""]
     if not text:
         return None
@@ -245,7 +244,6 @@ def refuse_own(city: str, page: str) -> None:
 
 
 def _plain(state: Any, scenario: Scenario) -> dict[str, Any]:
-    """Choices besides city, mechanisms and epsilon by their names in the state."""
     result: dict[str, Any] = {"side": scenario.side, "bound": scenario.contribution_bound}
     result |= {name: getattr(scenario.look, name) for name in scenario.kind.look.declared}
     if scenario.places:

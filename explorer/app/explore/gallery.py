@@ -50,16 +50,13 @@ class GalleryPanel(ExplainPanel[Gallery]):
         self.view = column(self.said, self._rows, margin=(4, 0))
 
     def show(self, screen: Screen) -> None:
-        """Draw all mechanisms at the epsilon of another screen."""
         self._screen = screen
         self._draw()
 
     def hide(self) -> None:
-        """Stop; what has been drawn stays for the next look."""
         self._screen = None
 
     def restyle(self) -> None:
-        """Apply the palette."""
         for small, _about in self.cards.values():
             small.recolour(palette.PALETTES[self._state.palette])
 
@@ -98,7 +95,6 @@ class GalleryPanel(ExplainPanel[Gallery]):
         self.restyle()
 
     def _build(self, gallery: Gallery) -> None:
-        """A row of cards for each group of mechanisms."""
         groups: dict[str, list[Any]] = {}
         for mechanism in gallery.small.mechanisms:
             small = SmallMap(gallery.screen.data.grid.bounds, f"Small map of {mechanism.title}")

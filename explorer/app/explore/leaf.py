@@ -180,7 +180,6 @@ class LeafInspector(ExplainPanel[NodeLook]):
         )
 
     def show(self, screen: Screen) -> None:
-        """Look at the same place of another picture; at first at the middle of the maps."""
         old, self._screen = self._screen, screen
         if old is not None and old.data.grid != screen.data.grid:
             self._place = None
@@ -203,7 +202,6 @@ class LeafInspector(ExplainPanel[NodeLook]):
         """Boxes do not matter here."""
 
     def hide(self) -> None:
-        """Take the outline off the maps."""
         self._screen = None
         maps = self._maps()
         if maps is not None:
@@ -332,6 +330,5 @@ class LeafInspector(ExplainPanel[NodeLook]):
 
 
 def _cell(x: float, y: float, grid: Grid) -> tuple[float, float]:
-    """Row and column of a place, with fractions."""
     row, column = grid.to_cells([[x, y, x, y]])[0, 0].tolist()
     return row, column

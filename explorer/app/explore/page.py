@@ -139,12 +139,10 @@ class Explore(MapPage):
             self.drawing.request()
 
     def show_kept_picture(self, place: tuple[Any, ...]) -> None:
-        """The made-up city's private map as it was when the program was made, and that it is so."""
         if self.maps is None and place[0] == "madeup":
             png = b64encode(KEPT_PICTURE.read_bytes()).decode()
             self._map_holder.objects = [html_pane(_KEPT.format(png=png))]
 
     def files(self) -> list[Any]:
-        """Answers, maps and a report, with the truth and without it."""
         saves = Saves(self.parts, lambda: self.screen, lambda: self.answers)
         return [help_pane(words(self.KEY)["Save"]), saves.view]

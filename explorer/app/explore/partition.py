@@ -128,7 +128,6 @@ def frame_of(table: LeafTable, rows: NDArray[np.int64]) -> pd.DataFrame:
 
 
 def _size(rows: int, cols: int, grid: Grid) -> str:
-    """East to west by north to south, in the unit that reads best."""
     width, height = cols * grid.cell_width, rows * grid.cell_height
     if grid.crs is None:
         return f"{width:,.0f} × {height:,.0f} cells"
@@ -262,7 +261,6 @@ class PartitionPanel(ReleasePanel[LeafRows]):
         )
 
     def show(self, screen: Screen) -> None:
-        """Look at another screen; ranges of another place are forgotten."""
         if self._screen is not None and self._screen.data.grid != screen.data.grid:
             self._empty()
         for save in self.saves:
@@ -273,7 +271,6 @@ class PartitionPanel(ReleasePanel[LeafRows]):
         super().show(screen)
 
     def hide(self) -> None:
-        """Take the outlines off the maps."""
         super().hide()
         self.found = None
         maps = self._maps()
@@ -394,7 +391,6 @@ def _extremes(leaf_rows: LeafRows, name: str) -> tuple[str, str]:
 
 
 def _summary(leaf_rows: LeafRows) -> str:
-    """How many leaves are chosen, what they hold, and which of them are shown."""
     table, rows = leaf_rows.known.table, leaf_rows.rows
     if not len(rows):
         return f"None of the {len(table):,} leaves is in all of these ranges."

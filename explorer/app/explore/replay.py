@@ -76,7 +76,6 @@ class Frame:
 
     @property
     def at_end(self) -> bool:
-        """Whether this is the release itself."""
         return self.step == self.growth.n_splits
 
 
@@ -210,7 +209,6 @@ class Replay(SteppedPanel[Frame]):
         )
 
     def show(self, screen: Screen) -> None:
-        """Look at another screen; of another release only the height of a cut is kept."""
         if self._screen is None or self._screen.release is not screen.release:
             self.player.stop()
             if self.frame is None or self.frame.at_end:
@@ -221,7 +219,6 @@ class Replay(SteppedPanel[Frame]):
         self._draw()
 
     def hide(self) -> None:
-        """Stop, and give the map back."""
         super().hide()
         self.frame, self._place = None, Place()
 
@@ -269,7 +266,6 @@ class Replay(SteppedPanel[Frame]):
         self._draw()
 
     def _next(self) -> bool:
-        """One step of the player; it waits for a picture that is still being drawn."""
         if self.frame is None:
             return False
         if self._drawing:

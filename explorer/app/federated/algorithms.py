@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.app.curator.panel import ComparingPanel, Order
-from explorer.app.curator.screen import Screen
+from explorer.app.curator.panel import Comparing, Order
 from explorer.app.federated.rounds import size
 from explorer.app.federated.screen import chosen, people_of
 from explorer.app.work.job import Run, patient
@@ -57,7 +56,6 @@ class Row:
 
     @property
     def title(self) -> str:
-        """What a person reads."""
         return TITLES.get(self.key, self.key)
 
     @property
@@ -131,30 +129,6 @@ def telling(run: Run, before: float, whole: float) -> Callable[[float], None]:
     return progress
 
 
-class AlgorithmsPanel(ComparingPanel):
-    """Other ways to ask the same people."""
-
-    START = "Compare algorithms"
-    DONE = "of the algorithms are done"
-    POOL = patient(1, "algorithms")
-
-    def compare(self, order: Order, run: Run) -> Comparison:
-        """A few previews of each, held against the truth."""
-        return compare(order, run)
-
-    def chosen(self, screen: Screen) -> Federated:
-        """The mechanism as its release says it."""
-        return chosen(screen)
-
-    def sentence(self, comparison: Comparison) -> str:
-        """Which is best, and by how much."""
-        return sentence(comparison)
-
-    def table(self, comparison: Comparison) -> str:
-        """Errors and bytes, a row for each."""
-        return algorithms_table(comparison)
-
-
 def sentence(comparison: Comparison) -> str:
     """Which private one is best, and what Algorithm 2 as printed is next to it."""
     rows = [row for row in comparison.rows if math.isfinite(row.mse) and row.key != "sampling"]
@@ -202,3 +176,15 @@ def algorithms_table(comparison: Comparison) -> str:
     ]
     caption = f"Means of {RUNS} previews with the settings on the left; nothing is booked."
     return table(caption, columns, cells)
+
+
+#: Other ways to ask the same people.
+ALGORITHM_COMPARISON = Comparing(
+    start="Compare algorithms",
+    done="of the algorithms are done",
+    pool=patient(1, "algorithms"),
+    compare=compare,
+    chosen=chosen,
+    sentence=sentence,
+    table=algorithms_table,
+)

@@ -157,7 +157,6 @@ def dropouts(size: int, dropped: float, corrupt: float, epsilon: float) -> Dropo
 
 
 def _size(size: int, people: int, dropped: float, corrupt: float, epsilon: float) -> Size:
-    """Everybody in one round, in shards of one size."""
     plan = Protocol(max(size, 2), dropped, corrupt).round(people, to_units(epsilon), 1)
     shape = plan.shards * (people / plan.shards) * (1 - dropped) / plan.honest
     return Size(

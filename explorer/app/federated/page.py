@@ -11,9 +11,10 @@ import numpy as np
 from explorer.app.boxes.table import BoxTable
 from explorer.app.curator.answers import COLUMNS, median_error
 from explorer.app.curator.data import CityData
+from explorer.app.curator.panel import ComparingPanel
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.screen import Screen
-from explorer.app.federated.algorithms import AlgorithmsPanel
+from explorer.app.federated.algorithms import ALGORITHM_COMPARISON
 from explorer.app.federated.failing import FailingPanel
 from explorer.app.federated.rounds import RoundsPanel, several, size
 from explorer.app.federated.screen import FederatedDrawing, compute, released
@@ -100,16 +101,13 @@ class FederatedReadout(MapReadout):
         self.about = html_pane(margin=(0, 0, 8, 0))
 
     def figures(self, screen: Screen) -> Sequence[tuple[str, str]]:
-        """Label and value of the strip above the maps."""
         return key_figures(screen)
 
     @property
     def quoting(self) -> Sequence[Any]:
-        """The panes whose texts say something of exact counts."""
         return (*super().quoting, self.about)
 
     def tell(self, screen: Screen) -> None:
-        """The first sentence, and what may be claimed."""
         text = html.escape(answer(screen, exact=self.truth))
         put(self.summary, f'<p class="summary" role="status"><b>{text}</b></p>')
         put(self.about, f'<p class="quiet">{html.escape(about(screen, exact=self.truth))}</p>')
@@ -134,16 +132,13 @@ class RoundMaps(MapPair):
         self.round_marks = RoundMarks(self.right.figure, self.right.lines.boxes)
 
     def make_room(self, room: bool) -> None:
-        """Shrink the maps so that a panel below them is in the window too, or grow again."""
         self._leave(PANEL if room else DOCK)
 
     def _leave(self, below: str) -> None:
-        """The maps take what they can use of the width, and what is next to them the rest."""
         super()._leave(below)
         self.frame.styles = {**self.frame.styles, "flex": "1 1 100%"}
 
     def around(self, whole: str) -> dict[str, str]:
-        """Not limited: there are texts next to the maps."""
         return {"flex": "1 1 100%"}
 
     def mark_round(self, marked: Marked | None) -> None:
@@ -226,7 +221,7 @@ SPEC = PageSpec(
         "Server": lambda page: ServerSawPanel(page.parts),
         "Thresholds": lambda page: ThresholdsPanel(page.parts),
         "Failing": lambda page: FailingPanel(page.parts),
-        "Algorithms": lambda page: AlgorithmsPanel(page.parts),
+        "Algorithms": lambda page: ComparingPanel(page.parts, ALGORITHM_COMPARISON),
         "Smooth": lambda page: SmoothPanel(page.parts),
     },
     more="How it was made",
@@ -265,7 +260,6 @@ class Federated(MapPage):
     _seen = False
 
     def show(self, data: Any) -> None:
-        """Show data; at first sight with the rounds below."""
         super().show(data)
         if not self._seen:
             self._seen = True

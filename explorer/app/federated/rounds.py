@@ -312,7 +312,6 @@ class RoundsPanel(SteppedPanel[Frame]):
     # What the strip asks for.
 
     def show(self, screen: Screen) -> None:
-        """Look at another screen; another release is shown as it ended."""
         if self._screen is None or self._screen.release is not screen.release:
             self.player.stop()
             self._wanted = 0
@@ -323,7 +322,6 @@ class RoundsPanel(SteppedPanel[Frame]):
         """Boxes do not matter here."""
 
     def hide(self) -> None:
-        """Stop, and give the maps back."""
         super().hide()
         self.frame, self._wanted = None, 0
         maps = self._maps()
@@ -373,7 +371,6 @@ class RoundsPanel(SteppedPanel[Frame]):
             self._go(1)
 
     def _next(self) -> bool:
-        """One round on; the player waits for a picture that is still being drawn."""
         if self.frame is None:
             return False
         if self._drawing or self.frame.number != self._at:

@@ -92,11 +92,9 @@ class FederatedDrawing(Drawing):
     """Screens of this page; a release is for the number in the field People, or the exact one."""
 
     def terms(self) -> dict[str, Any]:
-        """Whether the exact number of people may be published."""
         return {"people_are_public": self._parts.state.people_are_public}
 
     def protects(self, matrix: Any) -> str:
-        """Which neighbours a release is private for; refuses more people than are declared."""
         text = words("federated")
         try:
             declared = declared_number(

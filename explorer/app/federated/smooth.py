@@ -11,7 +11,7 @@ import panel as pn
 from numpy.typing import NDArray
 
 from explorer.app.curator.data import CityData
-from explorer.app.curator.panel import ComparingPanel, Order
+from explorer.app.curator.panel import Comparing, ComparingPanel, Order
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.screen import Screen
 from explorer.app.federated.algorithms import errors, telling
@@ -154,7 +154,6 @@ def hold(order: Order, run: Run) -> CityOrSmooth:
 def _held(
     title: str, matrix: FrequencyMatrix, people: People, base: Federated, run: Run, before: float
 ) -> Held:
-    """One map; of all work, ``before`` is done and a half is its own."""
     view = Viewport.whole(matrix.grid, PIXELS)
     scale = ColourScale("log", top_value(matrix.counts, "log"), "data")
     levels = range(START, min(FINEST, people.depth) + 1)
@@ -193,18 +192,26 @@ _ALIKE = 0.1
 _WAYS = ("true", "refined by rounds", "the best even grid, asked once")
 
 
+POOL = patient(1, "smooth")
+
+
 class SmoothPanel(ComparingPanel):
     """Two rows of small maps, a sentence with both ratios, a table of all even grids.
 
     It begins by itself when it is first opened: one click.
     """
 
-    START = "Compare again"
-    DONE = "is done"
-    POOL = patient(1, "smooth")
-
     def __init__(self, parts: PageParts) -> None:
-        super().__init__(parts)
+        comparison = Comparing(
+            start="Compare again",
+            done="is done",
+            pool=POOL,
+            compare=hold,
+            chosen=chosen,
+            sentence=sentence,
+            table=ways_table,
+        )
+        super().__init__(parts, comparison)
         self._state = parts.state
         self._begun = False
         self._grid: Grid | None = None
@@ -213,37 +220,18 @@ class SmoothPanel(ComparingPanel):
         self.view.insert(3, self._pictures)
 
     def show(self, screen: Screen) -> None:
-        """Look at another screen; the first one is compared without being asked to."""
         super().show(screen)
         if not self._begun:
             self._begun = True
             self._start()
 
     def hide(self) -> None:
-        """Stop work; what was not finished begins anew at the next look."""
         self._begun = self.found is not None
         super().hide()
 
     def restyle(self) -> None:
-        """Other colours have been chosen."""
         for small_map in self.maps:
             small_map.recolour(palette.PALETTES[self._state.palette])
-
-    def compare(self, order: Order, run: Run) -> CityOrSmooth:
-        """Both maps, asked in both ways."""
-        return hold(order, run)
-
-    def chosen(self, screen: Screen) -> Federated:
-        """The mechanism as its release says it."""
-        return chosen(screen)
-
-    def sentence(self, result: CityOrSmooth) -> str:
-        """Whether refining pays, with both ratios."""
-        return sentence(result)
-
-    def table(self, result: CityOrSmooth) -> str:
-        """A row for each way, map by map."""
-        return ways_table(result)
 
     def _done(self, result: Any) -> None:
         self._lay_out(result)
@@ -289,7 +277,6 @@ class SmoothPanel(ComparingPanel):
 
 
 def _told(people_map: Held) -> list[tuple[Any, str]]:
-    """The pictures of a map with their words."""
     best = people_map.best
     return [
         (people_map.true, _WAYS[0]),

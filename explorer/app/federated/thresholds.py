@@ -201,7 +201,6 @@ class ThresholdsPanel(ReleasePanel[Judged]):
         self.view = pn.Column(self._said, sizing_mode="stretch_width", margin=(4, 0))
 
     def show(self, screen: Screen) -> None:
-        """Look at another screen; of another release at its last decision."""
         if not self._known(screen):
             self._wanted, self.found = 0, None
         super().show(screen)

@@ -261,7 +261,6 @@ class CuratorPage(AppPage):
         scenario: Scenario | None = None,
         **begin: Any,
     ) -> Self:
-        """The page of one visitor; a scenario about other data begins other pages only."""
         fits = scenario is not None and scenario.kind is kind_of(cls.KEY)
         return cls(city=city, scenario=scenario if fits else None, links=links, **begin)
 

@@ -145,7 +145,6 @@ class MechanismControls:
         self._describe()
 
     def rebuild(self) -> None:
-        """Show a mechanism and settings that were changed from elsewhere."""
         self.settings.rebuild()
         self._describe()
 
@@ -268,7 +267,6 @@ class Drawer:
             column.objects = arranged
 
     def use(self, data: Any) -> None:
-        """Offer the choices that data have."""
         # Counts without points have the cells they have.
         self.side.visible = (
             data.heat is not None if isinstance(data, CityData) else data.city[1] != 0
@@ -279,7 +277,6 @@ class Drawer:
             say()
 
     def say_counted(self, data: Any) -> None:
-        """Say how many of all records the bound keeps."""
         text = counted_of_all(data.matrix, self.record) if self._parts.truth else ""
         escaped = html.escape(text)
         put(self.counted, f'<p class="quiet">{escaped}</p>' if escaped else "")
@@ -290,13 +287,11 @@ class Drawer:
         return self._base_switch
 
     def offer_base(self, offered: bool) -> None:
-        """Let coast, roads and names be switched on, where there are some."""
         self._has_base = offered
         if self._base_switch is not None:
             self._base_switch.visible = offered
 
     def rebuild(self) -> None:
-        """Show mechanisms and settings that were changed from elsewhere."""
         for mechanism in self.mechanisms:
             mechanism.rebuild()
 
@@ -421,7 +416,6 @@ class WaitingReleases:
         drawing.on_waiting(self.show)
 
     def show(self) -> None:
-        """Show what waits now."""
         releases = self._drawing.waiting()[:MOST]
         if releases == self._shown:
             return
@@ -585,7 +579,6 @@ class DrawnDrawer(Drawer):
         self.spec.counted(self, data.matrix)
 
     def _release(self) -> list[Any]:
-        """The button of a release; what saves the kept one, shows it, and what waits."""
         saves = [
             ui.FileDownload(
                 label=label,
@@ -604,12 +597,10 @@ class DrawnDrawer(Drawer):
 
     @cached_property
     def release(self) -> ReleaseButton:
-        """The button that draws a release."""
         return ReleaseButton(self.drawing)
 
     @cached_property
     def waiting(self) -> WaitingReleases:
-        """The releases that no one has saved."""
         waiting = WaitingReleases(self.drawing)
         waiting.show()
         return waiting
@@ -628,7 +619,6 @@ class DrawnDrawer(Drawer):
         self.spec.counted(self, screen.data.matrix)
 
     def _offer(self) -> None:
-        """Offer what can be done with the kept release, where there is one."""
         has_release = self.drawing.drawn is not None
         for control in self._kept:
             control.visible = has_release

@@ -50,7 +50,6 @@ class Underway:
 
     @property
     def sentence(self) -> str:
-        """What is said of it."""
         if not self.booked:
             return "About to be drawn; nothing is booked yet."
         rest = "" if self.left is None else f", about {max(1.0, self.left):.0f} s left"
@@ -97,7 +96,6 @@ class Kept:
 
     @property
     def token(self) -> str:
-        """What it was booked with."""
         return str(self.job.ledger.token) if self.job.ledger is not None else ""
 
 
@@ -390,7 +388,6 @@ class Drawing:
         return content
 
     def refuse(self, sentence: str) -> None:
-        """Say why a file of a release is not handed out."""
         self._parts.refuse(sentence)
 
     def give_up(self, token: str) -> None:

@@ -58,7 +58,6 @@ class CrossHair:
         )
 
     def take(self, maps: Any) -> None:
-        """Other maps are on the page."""
         self._maps = maps
         across, up = (
             Span(dimension=name, line_color=palette.HOVER, line_width=1)
@@ -71,13 +70,11 @@ class CrossHair:
             self._switch()
 
     def pressed(self, key: str) -> bool:
-        """Take a key; returns whether it was `READ`."""
         if key == READ:
             self.toggle()
         return key == READ
 
     def toggle(self) -> None:
-        """Begin to read, or end."""
         self.on = not self.on
         self.button.label = "Stop reading" if self.on else "Read cells"
         if self._maps is not None:
@@ -232,11 +229,9 @@ class MapPair(CoveredMaps):
         self.grid = data.grid
 
     def seen(self) -> Viewport:
-        """What the browser shows of both maps, which move together."""
         return self.viewport()
 
     def show(self, screen: Screen) -> None:
-        """Put a computed screen on the maps; what did not change is not sent again."""
         old: Screen | None = self._shown
         if self.truth and (old is None or old.left_bytes is not screen.left_bytes):
             self.left.show_image(screen.left_bytes, screen.view)
@@ -250,7 +245,6 @@ class MapPair(CoveredMaps):
         self.push()
 
     def show_truth(self, visible: bool) -> None:
-        """Send the exact map, or take all pictures with exact counts away."""
         super().show_truth(visible)
         screen: Screen | None = self._shown
         if screen is None:
@@ -270,12 +264,10 @@ class MapPair(CoveredMaps):
         self._cover_by(heading, picture, drawn, view)
 
     def draw(self, picture: NDArray[np.uint8], drawn: Partition, view: Viewport) -> None:
-        """Put a picture on the right map, and a partition on both."""
         self.right.show_image(picture, view)
         self.show_partition(0, drawn, view)
 
     def restyle(self) -> None:
-        """Apply palette, overlays and what a drag does; no picture is computed."""
         state = self._state
         self.left.recolour(palette.PALETTES[state.palette])
         self.right.recolour(colours_of(state, self.truth))
@@ -287,7 +279,6 @@ class MapPair(CoveredMaps):
         self.push()
 
     def caption(self, screen: Screen, busy: bool = False) -> None:
-        """Titles, colour bars and the spoken names of both maps."""
         right = screen.look.right.capitalize()
         kind = self._cover or (PREVIEW if screen.release.preview else DRAWN)
         of, about = of_truth(screen.data.matrix), CURATOR.capitalize() if self.truth else HIDDEN

@@ -74,18 +74,15 @@ class BoxesPage(CuratorPage):
     drawer: Drawer
 
     def begin(self, opening: Opening, city: str, choices: dict[str, Any]) -> Any:
-        """The first choices; the palette is that of the theme where no one has chosen it."""
         state = super().begin(opening, city, choices)
         chosen = "palette" in choices or opening.scenario is not None
         self._palette = ThemedPalette(state, starts_dark(), chosen)
         return state
 
     def themed(self, dark: bool) -> None:
-        """Maps of a light page are light."""
         self._palette.follow(dark)
 
     def build(self, parts: PageParts) -> None:
-        """Make what all pages with maps have, and what the page adds."""
         self.rectangles = parts.rectangles
         self.tools = MapTools(
             *(parts.state, self.zoom, parts.refuse),
@@ -135,11 +132,9 @@ class BoxesPage(CuratorPage):
         watch(lambda *_: self.history.note(), list(self.state.param))
 
     def take_screen(self, screen: Scenario) -> None:
-        """Show a screen of this page, a step of a story."""
         self.scenarios.open(screen)
 
     def page(self) -> ui.Page:
-        """The page, whose address follows what is on it."""
         self.scenarios.serve()
         # Not among the controls, which come later: keys count as soon as the page is there.
         self.body.extend([self.keys.view, self.presenting.view])
@@ -213,7 +208,6 @@ class BoxesPage(CuratorPage):
         return ()
 
     def released(self) -> bool:
-        """Whether a drawn release is on the screen, not a preview."""
         return False
 
     # What a visitor does.
@@ -242,7 +236,6 @@ class BoxesPage(CuratorPage):
                 self.cross_hair.take(self.maps)
 
     def _put_base(self) -> None:
-        """Coast, roads and names under the maps, or nothing."""
         if self.maps is not None and self.parts.data is not None:
             bases = self.parts.data.base_maps
             self.drawer.offer_base(any(base is not None for base in bases))
@@ -256,12 +249,10 @@ class BoxesPage(CuratorPage):
         """Tags of boxes of one's own on each map in turn; none before there is a picture."""
 
     def _selected(self) -> None:
-        """A click on a map has selected a box, or none."""
         held(pn.state.curdoc, self.highlight)
         soon(self.numbers)
 
     def pressed(self, key: str, far: bool) -> None:
-        """A key was pressed, with Shift or without."""
         if self.presenting.pressed(key) or (self.MAPS and self.cross_hair.pressed(key)):
             return
         if key in ZOOMS:
@@ -312,7 +303,6 @@ class BoxesPage(CuratorPage):
             self.boxes_changed()
 
     def highlight(self) -> None:
-        """Show boxes and selected rows on the maps."""
         if self.maps is not None:
             show_on(self.maps, self.rectangles)
 
@@ -355,7 +345,6 @@ class BoxesPage(CuratorPage):
     # Another city.
 
     def grids(self, data: Any) -> tuple[Grid, ...]:
-        """The grid of each place of a row of boxes."""
         return (data.grid,)
 
     def columns_of(self, data: Any) -> Any:
@@ -434,12 +423,10 @@ class MapPage(BoxesPage):
         scenario: Scenario | None = None,
         **begin: Any,
     ) -> Self:
-        """The page of one visitor, with what of the server's beginning is for it."""
         return super().served(links, scenario=scenario, **cls.spec.begins({"city": city, **begin}))
 
     @classmethod
     def warm(cls, **begin: Any) -> None:
-        """Read the data and compile what their maps need."""
         page = cls(**cls.spec.begins(begin))
         for choices in cls.spec.warmed:
             page.state.put(**choices)
@@ -454,7 +441,6 @@ class MapPage(BoxesPage):
 
     @property
     def mechanism(self) -> Mechanism:
-        """The chosen mechanism with its epsilon and settings."""
         result: Mechanism = self.state.instance()
         return result
 
@@ -483,7 +469,6 @@ class MapPage(BoxesPage):
         return answers.to_frame(names)
 
     def compose(self, parts: PageParts) -> None:
-        """Make drawer, maps, panels and text."""
         spec = self.spec
         self.drawing = spec.drawing(parts, self.publish, self.slow, spec.compute, spec.look)
         self.drawer = DrawnDrawer(
@@ -535,20 +520,16 @@ class MapPage(BoxesPage):
         return ui.wrapping(first, self.tools.view, gap="4px 16px", margin=(0, 0, 4, 0))
 
     def close(self) -> None:
-        """Stop whatever runs: the visit has ended."""
         self.drawing.close()
         self.readout.close()
 
     def outdated(self) -> None:
-        """Back to a preview, of the present settings."""
         self.drawing.preview()
 
     def request(self) -> None:
-        """The same release, drawn in another way."""
         self.drawing.request()
 
     def restyle(self) -> None:
-        """Another style of the maps that are there."""
         if self.maps is not None:
             self.maps.restyle()
             self.explain.restyle()
@@ -557,29 +538,24 @@ class MapPage(BoxesPage):
             self.caption(screen)
 
     def zoom(self, factor: float) -> None:
-        """Zoom all maps, below 1 inwards; 0 shows the whole maps again."""
         if self.maps is not None:
             self.maps.zoom(factor)
             self.drawing.request()
 
     def highlight(self) -> None:
-        """Show boxes and selected rows on the maps, in the text and in the panel below."""
         if self.maps is not None:
             super().highlight()
             self.explain.selected()
             self.readout.selected()
 
     def answer(self) -> None:
-        """Show boxes on the maps, with their answers."""
         super().answer()
         self.readout.meet()
 
     def numbers(self) -> None:
-        """Show the answers of the boxes."""
         self.readout.numbers()
 
     def tags(self, boxes: Queries, names: Sequence[str]) -> list[list[Tag]]:
-        """Tags of boxes of one's own on each map in turn."""
         return self.readout.tags(boxes, names)
 
     def _show_truth(self) -> None:
@@ -589,11 +565,9 @@ class MapPage(BoxesPage):
         super()._show_truth()
 
     def released(self) -> bool:
-        """Whether a drawn release is on the screen."""
         return self.screen is not None and not self.screen.release.preview
 
     def poster(self) -> str:
-        """The release that is on the screen; of a preview nothing."""
         if self.screen is None or self.screen.release.preview:
             return super().poster()
         card: str = self.screen.release._repr_html_()
@@ -622,7 +596,6 @@ class MapPage(BoxesPage):
             self.caption(screen, busy)
 
     def caption(self, screen: Any, busy: bool = False) -> None:
-        """What is above and below the maps."""
         self.maps.caption(screen, busy=busy)
 
     def shown(self) -> Any:
@@ -666,7 +639,6 @@ class MapPage(BoxesPage):
     # Data of one's own.
 
     def _use_own(self, own_data: OwnPoints[Any]) -> None:
-        """Show data that were uploaded; they exist in this session only."""
         self._own = own_data
         self.parts.own_population, self.parts.own_drawn = own_data.population, False
         self.parts.unread_users = []
@@ -698,7 +670,6 @@ class MapPage(BoxesPage):
     # Other data.
 
     def show(self, data: Any) -> None:
-        """Show data; those of another place get new maps."""
         elsewhere = self.maps is None or not self.spec.fits(self.maps, data)
         self.place_boxes(data, elsewhere)
         if elsewhere:

@@ -38,7 +38,6 @@ class ThemedPalette:
         self.follow(dark)
 
     def follow(self, dark: bool) -> None:
-        """The page is in another theme."""
         self._dark = dark
         if not self._chosen and self._before is None:
             self._put(FITTING[dark])
@@ -131,7 +130,6 @@ class Presenting:
         self.view = pn.pane.Bokeh(self._said, visible=False, margin=0)
 
     def pressed(self, key: str) -> bool:
-        """Take a key; returns whether it was one of `PRESENT` and `REVEAL`."""
         if key == PRESENT:
             self.toggle()
         elif key == REVEAL:
@@ -180,5 +178,4 @@ class Presenting:
 
 
 def _private(state: Any, choice: str) -> bool:
-    """Whether what is chosen paints nothing exact."""
     return getattr(state, choice) not in _EXACT[choice][0]

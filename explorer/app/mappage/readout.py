@@ -113,11 +113,9 @@ class ErrorBars(ForBoxes[Simulated]):
         super().__init__(simulated, ready, delay=0.7, pool=_POOL)
 
     def needed(self, screen: Any) -> bool:
-        """Whether the release has no bars in closed form."""
         return not screen.release.sd_exact
 
     def complete(self, screen: Any) -> Any:
-        """The screen with simulated intervals, where they are known."""
         bars = self.of(screen)
         if bars is None:
             return screen
@@ -129,7 +127,6 @@ class GivenBars(ErrorBars):
     """Keeps the bars that a release gives by itself: none is simulated."""
 
     def needed(self, screen: Any) -> bool:
-        """Nothing is to be found."""
         return False
 
 
@@ -248,7 +245,6 @@ class Readout(ABC):
 
     @property
     def truth(self) -> bool:
-        """Whether exact counts may be sent."""
         return self._parts.truth
 
     def hide_truth(self) -> None:
@@ -266,18 +262,15 @@ class Readout(ABC):
         return frozenset() if maps is None else maps.covered
 
     def tag(self, screen: Any) -> None:
-        """Write the answers at the boxes on the maps."""
         maps, names = self._parts.maps, self._parts.rectangles.names
         if maps is not None and len(names) == len(screen.answers):
             maps.say(self.chips(screen, screen.answers, names))
 
     def tags(self, boxes: Any, names: Sequence[str]) -> list[list[Tag]]:
-        """Tags of other boxes than those of the screen, on each map in turn."""
         screen = self.screen
         return [] if not self.fits(screen) else self.chips(screen, self.ask(screen, boxes), names)
 
     def chips(self, screen: Any, answers: BoxAnswers, names: Sequence[str]) -> list[list[Tag]]:
-        """Tags of answers, on each map in turn."""
         truth, covered, shows = self._parts.truth, self._covered(), self.shows(screen)
         tags = [
             named(names) if number in covered else chips(show, names, answers, truth)
@@ -287,7 +280,6 @@ class Readout(ABC):
         return together(names, shows, tags) if maps is not None and maps.swiped else tags
 
     def close(self) -> None:
-        """The session has ended."""
         self.error_bars.close()
 
 
@@ -449,27 +441,21 @@ class MapReadout(Readout):
         self.causes = CausesFinder(self._question, self._mark, self._told, parts.refuse)
 
     def ask(self, screen: Screen, boxes: Queries) -> BoxAnswers:
-        """What both maps answer to other boxes."""
         return answer_boxes(screen.release, screen.data.matrix, boxes)
 
     def complete(self, screen: Screen) -> Screen:
-        """The screen with both causes of its errors, where they are known."""
         return self.causes.complete(screen)
 
     def want(self, screen: Screen) -> None:
-        """Ask for the causes where they are not."""
         self.causes.follow()
 
     def shows(self, screen: Screen) -> Sequence[str]:
-        """Truth at the left; at the right what was chosen."""
         return "true", screen.look.right
 
     def figures(self, screen: Screen) -> Sequence[tuple[str, str]]:
-        """Label and value of the strip above the maps."""
         return key_figures(screen.release, screen.answers, screen.error, screen.seconds)
 
     def tell(self, screen: Screen) -> None:
-        """The summary, and how intervals are found where they have no formula."""
         release, answers = screen.release, screen.answers
         self.about_bars.visible = not answers.exact
         exact_answers, counted = None, ""
@@ -482,15 +468,12 @@ class MapReadout(Readout):
 
     @property
     def quoting(self) -> Sequence[Any]:
-        """The panes whose texts say something of exact counts."""
         return (*super().quoting, self.summary)
 
     def selected(self) -> None:
-        """Leaves that other rows cut are marked."""
         self.causes.follow()
 
     def _question(self) -> Question | None:
-        """What the finder of causes is to look at."""
         chosen = self._parts.rectangles
         if self.screen is None or not same_questions(self.screen.boxes, chosen.queries):
             return None

@@ -74,17 +74,14 @@ class Cut:
 
     @property
     def depth(self) -> int:
-        """How many cuts lead to the leaf."""
         return len(self.nodes) - 1
 
     @property
     def node(self) -> Node:
-        """The last node shown."""
         return self.nodes[self.cuts]
 
     @property
     def at_end(self) -> bool:
-        """Whether this is the release itself."""
         return self.cuts == self.depth
 
     def boxes(self) -> list[tuple[float, ...]]:
@@ -214,7 +211,6 @@ def levels_table(cut: Cut) -> str:
 
 
 def _parts(cut: Cut) -> str:
-    """Into how many parts the piece was cut, and on which maps; nothing of a leaf."""
     if cut.at_end:
         return ""
     node, child = cut.node, cut.nodes[cut.cuts + 1]
@@ -271,14 +267,12 @@ class Built(SteppedPanel[Cut]):
     # What the strip asks for.
 
     def show(self, screen: TripScreen) -> None:
-        """Look at another screen; of another release or row the number of cuts is kept."""
         old, self._screen = self._screen, screen
         if old is None or old.release is not screen.release:
             self.player.stop()
         self._draw()
 
     def hide(self) -> None:
-        """Stop, and give the maps back."""
         super().hide()
         self.cut, self._asked = None, None
         maps = self._maps()
@@ -321,7 +315,6 @@ class Built(SteppedPanel[Cut]):
             self._ask(0)
 
     def _next(self) -> bool:
-        """One step of the player; it waits for pictures that are still being drawn."""
         if self.cut is None:
             return False
         if self._drawing:

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.app.curator.panel import ComparingPanel, Order
+from explorer.app.curator.panel import Comparing, Order
 from explorer.app.kit.numbers import percent
-from explorer.app.trips.screen import TripScreen
 from explorer.app.work.job import Run, patient
 from explorer.errors import InputError
 from explorer.evaluate.large_grids import grid_answers, large_grid
@@ -139,30 +138,6 @@ def _answering(mechanism: Mechanism, matrix: TripMatrix, seed: int) -> Callable[
     return answer
 
 
-class ComparedPanel(ComparingPanel):
-    """All mechanisms that take trips."""
-
-    START = "Compare all mechanisms"
-    DONE = "of the mechanisms are done"
-    POOL = patient(2, "comparison")
-
-    def compare(self, order: Order, run: Run) -> Comparison:
-        """A few previews of each, held against the truth."""
-        return compare(order, run)
-
-    def chosen(self, screen: TripScreen) -> Mechanism:
-        """That of the release as it was drawn, however its counts are spread."""
-        return rebuild(screen.drawn)
-
-    def sentence(self, comparison: Comparison) -> str:
-        """Which is best, and by how much."""
-        return sentence(comparison)
-
-    def table(self, comparison: Comparison) -> str:
-        """Mean relative errors, a row for each."""
-        return table(comparison)
-
-
 def sentence(comparison: Comparison) -> str:
     """Which mechanism is best, and how far the one on screen is from it."""
     rows = [row for row in comparison.rows if math.isfinite(row.overall)]
@@ -207,3 +182,16 @@ def table(comparison: Comparison) -> str:
         f"<th scope='col'>mechanism</th>{kinds}</tr></thead><tbody>{''.join(rows)}</tbody>"
         f"</table></div>{''.join(left_out)}"
     )
+
+
+#: All mechanisms that take trips.
+MECHANISM_COMPARISON = Comparing(
+    start="Compare all mechanisms",
+    done="of the mechanisms are done",
+    pool=patient(2, "comparison"),
+    compare=compare,
+    # That of the release as it was drawn, however its counts are spread.
+    chosen=lambda screen: rebuild(screen.drawn),
+    sentence=sentence,
+    table=table,
+)

@@ -322,7 +322,6 @@ class FlowPanel(ExplainPanel[FlowScreen]):
     # What the strip asks for.
 
     def show(self, screen: Any) -> None:
-        """Look at another screen."""
         names = screen.data.names
         last = len(names) - 1
         pairs = {
@@ -354,13 +353,11 @@ class FlowPanel(ExplainPanel[FlowScreen]):
         """The rows of the table do not matter here."""
 
     def hide(self) -> None:
-        """Stop work; what has been found stays for the next look."""
         self._simulating.cancel()
         self._screen = self._asked = None
         self.found = None
 
     def restyle(self) -> None:
-        """The colours of the page."""
         if self.found is not None:
             self._show(self.found)
 

@@ -61,11 +61,9 @@ class TripMaps(CoveredMaps):
         self.grids = list(data.grids)
 
     def seen(self) -> tuple[Viewport, ...]:
-        """What the browser shows on every map."""
         return tuple(self.viewport(number) for number in range(len(self.views)))
 
     def show(self, screen: TripScreen) -> None:
-        """Put a computed screen on the maps."""
         old: TripScreen | None = self._shown
         if old is None or old.look.shows != screen.look.shows:
             self.restyle()
@@ -75,29 +73,24 @@ class TripMaps(CoveredMaps):
         self.push()
 
     def show_truth(self, visible: bool) -> None:
-        """Take pictures with exact counts away; others come with the next screen."""
         super().show_truth(visible)
         if not visible and self._shown is not None and self._shown.look.exact:
             for view in self.views:
                 view.clear()
 
     def draw(self, pictures: tuple[PlacePicture, ...]) -> None:
-        """Put a picture on every map."""
         for view, lines, picture in zip(self.views, self._lines, pictures, strict=True):
             view.show_image(picture.bytes, picture.view)
             lines.show(picture.branch)
 
     def cover(self, pictures: tuple[PlacePicture, ...], sentence: str) -> None:
-        """Show other pictures until `uncover`; ``sentence`` is below the maps."""
         self._cover_by(sentence, pictures)
 
     def enclose(self, boxes: Sequence[Box | None]) -> None:
-        """Outline a box on each map, or none."""
         for place, box in enumerate(boxes):
             self.outline(box, place)
 
     def restyle(self) -> None:
-        """Apply palette and what a drag does; no picture is computed."""
         difference = self.truth and self._state.shows == "difference"
         colours = palette.DIFFERENCE if difference else palette.PALETTES[self._state.palette]
         for view in self.views:
@@ -106,7 +99,6 @@ class TripMaps(CoveredMaps):
         self.push()
 
     def caption(self, screen: TripScreen, row: str | None = None, busy: bool = False) -> None:
-        """Titles, colour bars and spoken names; ``row`` is the name of theirs, else as before."""
         self._row = row = self._row if row is None else row
         look, data = screen.look, screen.data
         kind = self._cover or (PREVIEW if screen.release.preview else DRAWN)

@@ -25,6 +25,7 @@ from explorer.app.curator.own import (
     known_name,
     own_points,
 )
+from explorer.app.curator.panel import ComparingPanel
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.runs import Runs
 from explorer.app.curator.start import OWN
@@ -38,7 +39,7 @@ from explorer.app.mappage.readout import ForBoxes, Readout
 from explorer.app.mappage.spec import PageSpec
 from explorer.app.state import TripsState
 from explorer.app.trips.built import Built
-from explorer.app.trips.comparison import ComparedPanel
+from explorer.app.trips.comparison import MECHANISM_COMPARISON
 from explorer.app.trips.data import (
     TripData,
     counted,
@@ -110,7 +111,6 @@ class TripCauses(ForBoxes[ErrorSplit]):
         super().__init__(_split, ready, delay=0.4)
 
     def complete(self, screen: TripScreen) -> TripScreen:
-        """The screen with both causes, where they are known."""
         split, answers = self.of(screen), screen.answers
         if split is None or answers.spread is not None:
             return screen
@@ -136,42 +136,33 @@ class TripReadout(Readout):
         self.causes = TripCauses(self.numbers)
 
     def ask(self, screen: TripScreen, boxes: NDArray[np.float64]) -> BoxAnswers:
-        """What both sides answer to other rows."""
         return answer_trips(screen.release, screen.data, boxes)
 
     def complete(self, screen: TripScreen) -> TripScreen:
-        """The screen with both causes of its errors, where they are known."""
         return self.causes.complete(screen)
 
     def want(self, screen: TripScreen) -> None:
-        """Ask for the causes where they are not."""
         self.causes.want(screen)
 
     def shows(self, screen: TripScreen) -> Sequence[str]:
-        """The same on the map of every place."""
         return [screen.look.shows] * len(screen.data.names)
 
     def figures(self, screen: TripScreen) -> Sequence[tuple[str, str]]:
-        """Label and value of the strip above the maps."""
         return key_figures(screen, screen.answers)
 
     def fits(self, screen: TripScreen | None) -> bool:
-        """Rows of other trips, whose screen is on its way, may have another number of places."""
         return screen is not None and screen.data is self._parts.data
 
     def tell(self, screen: TripScreen) -> None:
-        """How intervals are found, and the sentences about the chosen row."""
         about_bars = words("trips")["Noise alone" if screen.answers.exact else "Intervals"]
         put(self.about_bars, f'<p class="quiet">{about_bars}</p>')
         self.selected()
 
     @property
     def quoting(self) -> Sequence[Any]:
-        """The panes whose texts say something of exact counts."""
         return (*super().quoting, self.answer, self.about)
 
     def selected(self) -> None:
-        """The sentence about the chosen row: another one may have been selected."""
         screen, chosen = self.screen, self._parts.rectangles
         if screen is None or not self.fits(screen):
             return
@@ -183,13 +174,11 @@ class TripReadout(Readout):
         put(self.about, f'<p class="quiet">{html.escape(about(screen, exact=self.truth))}</p>')
 
     def close(self) -> None:
-        """The session has ended."""
         super().close()
         self.causes.close()
 
 
 def _use(drawer: DrawnDrawer, data: TripData) -> None:
-    """Offer the places that these trips have."""
     key, *_, places = data.city
     menu = drawer.control("places")
     menu.options = places_of(key, places)
@@ -221,19 +210,16 @@ class TripUploadForm(UploadForm):
     WHAT: ClassVar[str] = "trips"
 
     def columns(self, wide: dict[str, Any]) -> list[Any]:
-        """Which places of a trip there are."""
         self.places = ui.TextInput(label="Places (o, s1, s2, .., d)", value="o,d", **wide)
         return [self.places]
 
     def reader(self) -> Callable[..., Any]:
-        """What reads the file with the places that are named now."""
         fields = {"user": self.user_column, "weight": self.weight_column}
         fields |= {"crs": self.crs, "layer": self.layer}
         columns = {role: field.value.strip() or None for role, field in fields.items()}
         return partial(_read, places=self.places.value.strip() or "o,d", columns=columns)
 
     def ask_for_columns(self) -> None:
-        """The places are in the open; the CRS or the layer may have to be named."""
         self.crs.visible = self.layer.visible = True
 
 
@@ -250,13 +236,11 @@ def _read(
 
 
 def _points(source: Any, extent: Any, user: str | None) -> OwnPoints[Any]:
-    """Trips that someone brought along, with the extent of all their places."""
     read = partial(as_read, kind=ReadTrips, user=user, read=partial(read_trips, places=None))
     return own_points(source, extent, read, "trips")
 
 
 def _count(own_data: OwnPoints[ReadTrips], place: Place) -> TripData:
-    """A visitor's trips on grids of the extent that was declared for them."""
     _, side, bound, _ = place
     return counted(own_data, (OWN, side, bound, ",".join(own_data.points.places)))
 
@@ -328,7 +312,7 @@ SPEC = PageSpec(
         "Flows": lambda page: FlowPanel(page.parts, page.setting_taken),
         "Built": lambda page: Built(page.parts),
         "Runs": lambda page: Runs(page.parts),
-        "Compared": lambda page: ComparedPanel(page.parts),
+        "Compared": lambda page: ComparingPanel(page.parts, MECHANISM_COMPARISON),
     },
     more="More about these trips",
     # What the server was told about maps of a city is not for this page.
@@ -363,7 +347,6 @@ class Trips(MapPage):
 
     @classmethod
     def warm(cls, **begin: Any) -> None:
-        """Read the trips and compile what their maps need."""
         city = begin.get("city")
         # A grid has intervals in closed form: none are simulated while no one looks.
         page = cls(city if city in trip_sets() else None, mechanism="eug")
@@ -380,7 +363,6 @@ class Trips(MapPage):
     # What a visitor does.
 
     def drawn(self, box: Sequence[Any], place: int = 0) -> None:
-        """A box was dragged: it fills the gap of the chosen row, or begins a row, now chosen."""
         if self.maps is None or not was_dragged(box, self.maps.viewport(place)):
             return
         try:
@@ -397,14 +379,12 @@ class Trips(MapPage):
         self.boxes_changed()
 
     def highlight(self) -> None:
-        """Show the boxes; the maps are about the selected row."""
         super().highlight()
         screen = None if self.maps is None else self.screen
         if screen is not None and TripLook.of(self.parts).row != screen.look.row:
             self.request()
 
     def boxes_changed(self) -> None:
-        """The maps are about one of the rows, so they change with it."""
         # Without a server the answers are there at once, and the screen then has these boxes.
         screen, boxes = self.screen, self.rectangles.boxes
         if len(boxes) and not self.rectangles.selected:
@@ -415,20 +395,17 @@ class Trips(MapPage):
             self.request()
 
     def caption(self, screen: TripScreen, busy: bool = False) -> None:
-        """Titles that name the row the maps are about."""
         row, names = screen.look.row, self.rectangles.names
         name = names[row] if row is not None and row < len(names) else ""
         self.maps.caption(screen, name, busy)
 
     def setting_taken(self) -> None:
-        """A panel has changed a setting of the mechanism."""
         self.drawer.rebuild()
         self.settings_changed()
 
     # Trips.
 
     def look_for_city(self) -> None:
-        """Show the chosen trips; what they do not have of the choices for others is let go."""
         state, data = self.state, self.parts.data
         if data is not None and state.city not in (data.city[0], OWN):
             trip_set, (city, side, bound, places) = find(state.city), state.place
@@ -445,15 +422,12 @@ class Trips(MapPage):
         super().look_for_city()
 
     def own_choices(self, own_data: OwnPoints[ReadTrips]) -> dict[str, Any]:
-        """Their places, and single trips where no one knows whose they are."""
         return {**super().own_choices(own_data), "places": ",".join(own_data.points.places)}
 
     def grids(self, data: Any) -> tuple[Grid, ...]:
-        """The grid of each place."""
         return tuple(data.grids)
 
     def place_boxes(self, data: Any, elsewhere: bool) -> None:
-        """Offer what the trips have; the maps are about the first row, and it is highlighted."""
         if elsewhere:
             self.rectangles.places = data.names
         super().place_boxes(data, elsewhere)
@@ -461,6 +435,5 @@ class Trips(MapPage):
             self.rectangles.select([0], held=False)
 
     def columns_of(self, data: TripData) -> Any:
-        """Shares where persons are protected."""
         counts = data.matrix.unit == "point"
         return COUNTS if counts else SHARES if data.matrix.unclipped is None else BOUNDED

@@ -62,7 +62,6 @@ class TripLook:
 
     @property
     def exact(self) -> bool:
-        """Whether the maps say something of exact counts."""
         return self.shows != "private" or self.scale_from == "data"
 
     def within(self, data: TripData, boxes: Floats) -> Floats | None:
@@ -109,7 +108,6 @@ class TripScreen:
 
     @property
     def painted(self) -> tuple[tuple[PlacePicture, ...]]:
-        """What is on the maps."""
         return (self.pictures,)
 
     @property
@@ -223,7 +221,6 @@ def _scale(look: TripLook, private: Sequence[Floats], true: Sequence[Floats]) ->
 
 
 def _cell(private: Sequence[Floats], within: Floats | None) -> NDArray[np.int64]:
-    """Where the branch ends: where each place has most of the private trips of its box."""
     results = []
     for place, counts in enumerate(private):
         low, high = np.zeros(2, dtype=np.int64), np.array(counts.shape)

@@ -94,7 +94,6 @@ def _by_the_map(screen: TripScreen, number: int) -> str:
 
 
 def _whole(value: float) -> str:
-    """A whole number; what rounds to none has no sign."""
     text = f"{value:,.0f}"
     return "0" if text == "-0" else text
 

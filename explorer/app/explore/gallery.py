@@ -34,10 +34,6 @@ class GalleryPanel(ExplainPanel[Gallery]):
 
     The mechanism of the page is there with its settings, the others with their defaults. All
     are previews with the random noise of the page.
-
-    Parameters
-    ----------
-    parts : of the page
     """
 
     def __init__(self, parts: PageParts) -> None:

@@ -402,12 +402,7 @@ MOST = 3
 
 
 class WaitingReleases:
-    """A line with two buttons for each release that waits: save it, or give it up.
-
-    Parameters
-    ----------
-    drawing : of the page, which knows whose releases are waiting
-    """
+    """A line with two buttons for each release that waits: save it, or give it up."""
 
     def __init__(self, drawing: Drawing) -> None:
         self._drawing = drawing

@@ -13,8 +13,12 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
+
+import panel as pn
 
 from explorer.app.kit.navigation import Link
 from explorer.compiled_code import PACKAGE, note_prepared
@@ -50,11 +54,18 @@ class Page(Link):
         """Its class."""
         return cast("type[AppPage]", _named(self.make))
 
-    def empty(self, links: Sequence[Link] = ()) -> Any:
-        """The page without its content; its class is not loaded."""
+    def empty(self, links: Sequence[Link] = (), plain: bool = False) -> Any:
+        """The page without its content; its class is not loaded.
+
+        Where the page begins ``plain``, with the made-up city and no other choices, a kept picture
+        of its first screen stands there until the live one does.
+        """
         from explorer.app.kit.page import empty_page
 
-        return empty_page(self.key, self.heading, self.drawer, self.maps, links)
+        page = empty_page(self.key, self.heading, self.drawer, self.maps, links)
+        if plain and self.screen and pn.state.session_args.keys() <= {"theme"}:
+            page.first_screen = _kept_screen(self.key)
+        return page
 
     def prepare(self, **begin: Any) -> None:
         """Compile what it computes with, and note that it is compiled."""
@@ -64,6 +75,11 @@ class Page(Link):
     def compute(self, **begin: Any) -> None:
         """Compute what it shows first, which compiles what it needs; no page is built if it can."""
         (_named(self.screen) if self.screen else self.load().warm)(**begin)
+
+
+@cache
+def _kept_screen(key: str) -> str:
+    return (Path(__file__).parent / key / "first_screen.html").read_text("utf8")
 
 
 def _named(path: str) -> Any:

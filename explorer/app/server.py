@@ -229,6 +229,8 @@ def _listen(
         if hasattr(bokeh, name):
             getattr(bokeh, name).set_value(False)
     pages = {page.key: page for page in served}
+    plain = all(value is None for name, value in begin.items() if name != "city")
+    plain = plain and story is None and begin.get("city") in (None, "madeup")
     routes = {"/": first, **{page.address: page.key for page in served}}
     try:
         port = usable_port(port, address)
@@ -257,7 +259,7 @@ def _listen(
                 def failed() -> Any:
                     return pages[key].empty(links).fill([pn.pane.Markdown(_NOT_MADE)])
 
-                return contents.late(pages[key].empty(links), whole, failed)
+                return contents.late(pages[key].empty(links, plain), whole, failed)
 
             return make
 

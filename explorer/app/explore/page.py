@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from explorer.app.boxes.released import ReleasePage, is_release
@@ -18,7 +16,7 @@ from explorer.app.explore.leaf import LeafInspector
 from explorer.app.explore.partition import PartitionPanel
 from explorer.app.explore.replay import Replay
 from explorer.app.explore.saves import Saves
-from explorer.app.kit.html import html_pane, section
+from explorer.app.kit.html import section
 from explorer.app.kit.words import words
 from explorer.app.mappage.drawer import DrawerSpec
 from explorer.app.mappage.maps import MapPair, same_ground
@@ -27,15 +25,6 @@ from explorer.app.mappage.readout import MapReadout
 from explorer.app.mappage.spec import PageSpec
 from explorer.app.state import ExploreState
 from explorer.errors import InputError
-
-#: The private map with which the page of the made-up city begins, see `views.plotting.poster`.
-KEPT_PICTURE = Path(__file__).with_name("made_up_city.png")
-_KEPT = """<figure style="margin: 0">
-<img src="data:image/png;base64,{png}" alt="Private map of a made-up city"
-  style="width: 100%; max-width: 450px; image-rendering: pixelated">
-<figcaption>A kept picture, not live: the private map of the made-up city. The live maps stand here
-as soon as the program is compiled.</figcaption>
-</figure>"""
 
 
 def _maps(page: Explore, data: CityData) -> MapPair:
@@ -137,11 +126,6 @@ class Explore(MapPage):
         if self.maps is not None:
             self.maps.ranges.look_at(x, y, width)
             self.drawing.request()
-
-    def show_kept_picture(self, place: tuple[Any, ...]) -> None:
-        if self.maps is None and place[0] == "madeup":
-            png = b64encode(KEPT_PICTURE.read_bytes()).decode()
-            self._map_holder.objects = [html_pane(_KEPT.format(png=png))]
 
     def files(self) -> list[Any]:
         saves = Saves(self.parts, lambda: self.screen, lambda: self.answers)

@@ -213,6 +213,8 @@ export function render({model}) {
     })
     mark()
     fit(true)
+    // The kept picture of the page has been there for whoever waits for these rows.
+    if (count) document.getElementById("first-screen")?.remove()
   }
   let fits = ""
   /** Let the columns share the width in proportion to their least widths. */

@@ -324,6 +324,9 @@ class Page(pmui.Page):
     without it (161 ms).
     """
 
+    #: HTML that stands on the page until its table has rows.
+    first_screen = ""
+
     def __init__(self, **params: Any) -> None:
         super().__init__(template=_TEMPLATE, **params)
         with pn.util.edit_readonly(self):
@@ -339,6 +342,7 @@ class Page(pmui.Page):
         doc = super().server_doc(doc, title, location)
         bundles = (root.esm for root in doc.roots if getattr(root, "bundle", "") == "url")
         doc.template_variables["bundle"] = next(bundles, "")
+        doc.template_variables["first_screen"] = self.first_screen
         return doc
 
     def fill(self, main: Sequence[Any], sidebar: Sequence[Any] = (), **settings: Any) -> Page:

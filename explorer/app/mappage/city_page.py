@@ -336,9 +336,6 @@ class CuratorPage(AppPage):
 
     # Which city is on screen.
 
-    def show_kept_picture(self, place: Place) -> None:
-        """Show something while this page is compiled; nothing here."""
-
     def _must_compile(self) -> bool:
         """Whether a server is to compile this page first, in another process."""
         return pn.state.curdoc is not None and not is_compiled(self.KEY)
@@ -369,7 +366,6 @@ class CuratorPage(AppPage):
         saying = f"Reading {chosen} …"
         if self._must_compile():
             work, saying = AfterCompiling(self.KEY, work), COMPILING
-            self.show_kept_picture(place)
         self._reading.run(work, self._use, saying, self._back)
 
     def _at_hand_or_read(self, place: Place) -> Any:

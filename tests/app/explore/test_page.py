@@ -4,6 +4,9 @@
 """
 
 import io
+import re
+from base64 import b64decode, b64encode
+from pathlib import Path
 
 import numpy as np
 import panel as pn
@@ -12,15 +15,17 @@ from bokeh.document import Document
 from PIL import Image
 from pyviz_comms import Comm
 
+from explorer import app
 from explorer.app import Explore
 from explorer.app.boxes.rectangles import Rectangles
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.start import Opening
-from explorer.app.explore.page import KEPT_PICTURE, SPEC
+from explorer.app.explore.page import SPEC
 from explorer.app.kit.message import MessageArea
 from explorer.app.mappage.drawer import DrawnDrawer
 from explorer.app.mappage.drawing import Drawing
 from explorer.app.mappage.readout import RUNS, ErrorBars
+from explorer.app.pages import PAGES
 from explorer.app.state import ExploreState
 from explorer.evaluate.simulation import simulated_sd
 from explorer.grid.grid import Grid
@@ -30,6 +35,10 @@ from explorer.views.packing import pack
 from explorer.views.plotting import poster
 from tests.app import press
 from tests.app.map_pages import MATRIX
+
+#: What stands on the page until it is live.
+KEPT = Path(app.__file__).parent / "explore" / "first_screen.html"
+PICTURE = re.compile(r"base64,([\w+/=]+)")
 
 
 def test_frozen_noise_repeats_and_new_draws_differ() -> None:
@@ -98,12 +107,28 @@ def picture() -> bytes:
     return poster(Explore("madeup").release)
 
 
-def test_the_kept_picture_is_the_map_with_which_the_page_begins() -> None:
-    kept, present = (
-        np.asarray(Image.open(file).convert("RGB"))
-        for file in (KEPT_PICTURE, io.BytesIO(picture()))
-    )
+def test_the_kept_picture_and_its_rows_are_what_the_page_begins_with() -> None:
+    html = KEPT.read_text("utf8")
+    files = (b64decode(PICTURE.search(html)[1]), picture())
+    kept, present = (np.asarray(Image.open(io.BytesIO(file)).convert("RGB")) for file in files)
     np.testing.assert_array_equal(kept, present)
+    titles, *rows = (re.findall(r"<t[hd]>(.*?)</t[hd]>", row) for row in html.split("<tr>")[1:])
+    live = Explore("madeup").table.widget.value
+    assert titles[1:] == [title for title in live if title in titles[1:]]
+    assert [row[0] for row in rows] == [*live.box]
+    for title, *texts in zip(*(titles, *rows), strict=True):
+        numbers = [text.replace("−", "-").replace(",", "") for text in texts]
+        if title.startswith(("box", "range")):
+            assert texts == [*live[title]]
+        else:
+            assert [float(text) for text in numbers] == [*live[title].round(2)]
+
+
+def test_a_kept_picture_is_for_the_made_up_city_alone() -> None:
+    explore, trips = PAGES[:2]
+    assert explore.empty(plain=True).first_screen
+    assert not explore.empty().first_screen
+    assert not trips.empty(plain=True).first_screen
 
 
 # The drawer.
@@ -188,4 +213,6 @@ def test_the_menu_of_mechanisms_has_each_once() -> None:
 
 
 if __name__ == "__main__":
-    KEPT_PICTURE.write_bytes(picture())
+    text = KEPT.read_text("utf8")
+    encoded = b64encode(picture()).decode()
+    KEPT.write_text(PICTURE.sub(f"base64,{encoded}", text), "utf8")

@@ -120,7 +120,7 @@ class Branch:
 def branch(tree: Tree, cell: Ints, limit: int | None = None) -> Branch:
     """The branch of a tree of 2 k axes that ends at the leaf around a cell (2 k,): row, column, ..
 
-    InputError for a cell outside the domain.
+    It stops after `limit` levels. InputError for a cell outside the domain.
     """
     k = tree.lower.shape[1] // 2
     if np.any(cell < tree.lower[0]) or np.any(cell >= tree.upper[0]):

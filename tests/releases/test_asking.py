@@ -242,6 +242,11 @@ def test_an_interval_is_of_the_level_that_is_asked() -> None:
         ({"o": METRES}, {"crs": 4326}, "leave it out"),
         ("no/such/file.gpkg", {}, "There is no file"),
         (np.ones((2, 3)), {"crs": 4326}, "shape"),
+        ([[0, 0, 1]], {}, "shape"),
+        ([[1, 0, 0, 1]], {}, "inside out"),
+        ([[0, 0, np.nan, 1]], {}, "finite"),
+        ([[0, 0, np.inf, 1]], {}, "finite"),
+        ([["a", 0, 1, 1]], {}, "numbers"),
         ([[4.9, 52.3, 4.9, 52.4]], {"crs": 4326}, "no area"),
     ],
 )

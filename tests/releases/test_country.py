@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import subprocess
 import sys
@@ -10,16 +9,15 @@ from contextlib import closing
 
 import geopandas
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 import shapely
 
 from explorer import CountryRelease, InputError, Release
 from explorer.country.mechanism import Country
 from explorer.grid.areas.areas import Areas
-from explorer.releases.file import KEY
 from explorer.testing import NoNoise
 from tests.country.nation import nation, people
+from tests.releases.test_release import rewrite
 
 
 @pytest.fixture(scope="module")
@@ -224,10 +222,7 @@ def test_files_that_are_none_are_refused(made, tmp_path) -> None:
 def test_damaged_files_are_refused(made, tmp_path, name: str, value) -> None:
     path = tmp_path / "nation.parquet"
     made.save(path)
-    table = pq.read_table(path)
-    facts = json.loads(table.schema.metadata[KEY]) | {name: value}
-    metadata = {**table.schema.metadata, KEY: json.dumps(facts).encode()}
-    pq.write_table(table.replace_schema_metadata(metadata), path)
+    rewrite(path, lambda facts: facts.update({name: value}))
     with pytest.raises(InputError):
         CountryRelease.load(path)
 

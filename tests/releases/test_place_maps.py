@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import io
-import json
 import zipfile
 from base64 import b64decode, b64encode
 from dataclasses import replace
 
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 
 from explorer import Gravity, InputError, Release
@@ -17,6 +15,7 @@ from explorer.releases import file as release_file
 from explorer.releases.place_maps import FLOOR, PlaceMap, PlaceMaps
 from explorer.releases.places import place_counts
 from explorer.trips.matrix import TripMatrix
+from tests.releases.test_release import rewrite
 
 SHAPES = ((9, 6), (5, 7))
 
@@ -222,11 +221,7 @@ REPACKED = [
 def test_damaged_maps_are_refused_in_a_sentence(release, tmp_path, change) -> None:
     path = tmp_path / "trips.parquet"
     release.save(path)
-    table = pq.read_table(path)
-    facts = json.loads(table.schema.metadata[b"dp-explorer"])
-    facts |= change(facts)
-    metadata = {**table.schema.metadata, b"dp-explorer": json.dumps(facts).encode()}
-    pq.write_table(table.replace_schema_metadata(metadata), path)
+    rewrite(path, lambda facts: facts.update(change(facts)))
     with pytest.raises(InputError, match="is a release file but damaged"):
         Release.load(path)
 

@@ -299,18 +299,3 @@ def test_places_are_named(names, wanted, found):
 ])  # fmt: skip
 def test_what_is_no_place_is_refused(names, wanted, words):
     refuses(words, find_places, names, wanted)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("POINT ({1} {0})", "({0}, {1})", "{0}, {1}"),
-        '{{"type":"Point","coordinates":[{1},{0}]}}',
-    ],
-)
-def test_two_columns_of_texts_are_origin_and_destination(text: str) -> None:
-    origin, destination = text.format(52.5, 13.4), text.format(52.6, 13.5)
-    frame = pd.DataFrame({"from": 3 * [origin], "to": 3 * [destination]})
-    trips = read_trips(frame)
-    assert [set(side.tolist()) for side in trips.x] == [{13.4}, {13.5}]
-    assert [set(side.tolist()) for side in trips.y] == [{52.5}, {52.6}]

@@ -52,6 +52,10 @@ if (!document.getElementById("skip")) {
   document.body.prepend(link)
 }
 
+// A page that could not be made has nothing that would take the place of a kept picture.
+if (!Bokeh.documents.some(page => page.roots().some(root => root.data?.sidebar?.length)))
+  document.getElementById("first-screen")?.remove()
+
 // A narrow window. The server knows a phone by its name alone. Below 600 pixels (the breakpoint "sm"
 // of Material UI) an open drawer is over the page; next to it a tablet held upright has no space for
 // two maps.

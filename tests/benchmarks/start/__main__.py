@@ -5,9 +5,9 @@
 Each round starts all three pages one after the other, and the medians are printed. "Answers" is
 from the command to the first page (HTTP 200 with the page in it), wall and CPU seconds of the
 server and of its children. "Rows" is from navigation in Chromium to three visible rows of the
-table: in the page of the first visitor, and of a second one with an empty cache; "kept" is to rows that
-were kept of the made-up city, before the live ones. "Live" is from the
-command to the rows of the first visitor. "Slider" is from a key on our epsilon slider to the last
+table: in the page of the first visitor, and of a second one with an empty cache; "kept" is to the
+rows of the made-up city that stand there before the live ones. "Live" is from the command to the
+rows of the first visitor. "Slider" is from a key on our epsilon slider to the last
 paint after it, with the CPU of the server.
 """
 

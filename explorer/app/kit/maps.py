@@ -478,9 +478,9 @@ class Maps:
         Only the picture is cut: titles and bars stay whole.
         """
         clip = f"inset(0 0 0 {self.swipe.value}%)" if self._swiped else "none"
-        figure = self.views[-1].figure
+        upper = self.views[-1].figure
         # The first map is reached next to it.
-        figure.styles = {**figure.styles, "clip-path": clip, "pointer-events": "auto"}
+        upper.styles = {**upper.styles, "clip-path": clip, "pointer-events": "auto"}
         self.push()
 
     def widen(self, wide: bool) -> None:

@@ -378,22 +378,14 @@ class BoxesPage(CuratorPage):
         self.history.reset()
 
 
-#: Attributes of the classes below it, and what a spec calls them.
-_OF_SPEC = {
-    "KEY": "key",
-    "TITLE": "title",
-    "State": "choices",
-    "PLACE": "place",
-    "source": "source",
-    "columns": "columns",
-    "LOOKS": "looks",
-    "STYLES": "styles",
-    "MAPS": "views",
-    "PRIVATE": "private",
-    "POLYGONS": "polygons",
-    "FILES": "files",
-    "places": "boxes",
-}
+class _FromSpec:
+    """An attribute of a page class that is a field of its spec."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, page: Any, owner: type[MapPage]) -> Any:
+        return getattr(owner.spec, self._name)
 
 
 class MapPage(BoxesPage):
@@ -404,15 +396,23 @@ class MapPage(BoxesPage):
     """
 
     spec: ClassVar[PageSpec]
+    KEY: ClassVar[Any] = _FromSpec("key")
+    TITLE: ClassVar[Any] = _FromSpec("title")
+    State: ClassVar[Any] = _FromSpec("choices")
+    PLACE: ClassVar[Any] = _FromSpec("place")
+    source: ClassVar[Any] = _FromSpec("source")
+    columns: ClassVar[Any] = _FromSpec("columns")
+    LOOKS: ClassVar[Any] = _FromSpec("looks")
+    STYLES: ClassVar[Any] = _FromSpec("styles")
+    MAPS: ClassVar[Any] = _FromSpec("views")
+    PRIVATE: ClassVar[Any] = _FromSpec("private")
+    POLYGONS: ClassVar[Any] = _FromSpec("polygons")
+    FILES: ClassVar[Any] = _FromSpec("files")
+    places: ClassVar[Any] = _FromSpec("boxes")
     drawer: DrawnDrawer
     readout: Any
     #: How own data were read, said once they are on the page: reading ends with an empty message.
     _untold: str = ""
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        for attribute, name in _OF_SPEC.items():
-            setattr(cls, attribute, getattr(cls.spec, name))
 
     @classmethod
     def served(

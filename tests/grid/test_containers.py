@@ -55,7 +55,7 @@ def tar():
     (archive(inner_zip=archive(points_csv=CSV)), "holds another archive"),
     (archive(readme_md=b"hello"), "holds no file of points"),
     (archive(word__document_xml=b"<a/>", Content_xml=b""), "office program"),
-])  # fmt: skip
+], ids=lambda value: value if isinstance(value, str) else "")  # fmt: skip
 def test_what_is_no_table_is_named(content, sentence, tmp_path):
     (tmp_path / "points.csv").write_bytes(content)
     for source in (tmp_path / "points.csv", content):

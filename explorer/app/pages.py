@@ -18,8 +18,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-import panel as pn
-
 from explorer.app.kit.navigation import Link
 from explorer.compiled_code import PACKAGE, note_prepared
 
@@ -60,6 +58,8 @@ class Page(Link):
         Where the page begins ``plain``, with the made-up city and no other choices, a kept picture
         of its first screen stands there until the live one does.
         """
+        import panel as pn
+
         from explorer.app.kit.page import empty_page
 
         page = empty_page(self.key, self.heading, self.drawer, self.maps, links)

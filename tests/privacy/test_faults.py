@@ -197,7 +197,7 @@ def test_a_clock_that_jumps_takes_no_drawn_release_that_nobody_has(
 WALL = {
     "explorer/privacy/ledger_file.py",
     "explorer/privacy/drawn.py",
-    "explorer/app/curator/waiting_releases.py",
+    "explorer/app/mappage/drawer.py",
     "explorer/app/publish/page.py",
 }
 

@@ -81,7 +81,9 @@ def in_one_turn(lon: Floats) -> Floats:
     other = (np.abs(lon) > 180.0) & (np.abs(lon) < _MOST_LONGITUDE)
     if not other.any():
         return lon
-    return np.where(other, lon - 360.0 * np.floor((lon + 180.0) / 360.0), lon)
+    turned = np.array(lon)
+    turned[other] -= 360.0 * np.floor((lon[other] + 180.0) / 360.0)
+    return turned
 
 
 def first_covering(geometry: NDArray[Any], x: Floats, y: Floats) -> Numbers:

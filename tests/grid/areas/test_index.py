@@ -1,6 +1,7 @@
 """Which area covers a place: the index against GEOS, where floats are at their worst."""
 
 import pickle
+import tracemalloc
 from dataclasses import replace
 
 import geopandas
@@ -191,3 +192,16 @@ def test_great_britain_ten_million_places(great_britain):
         expected += np.bincount(by_geos(areas.geometry, x, y) + 1, minlength=len(found))
     assert found.sum() == 10_000_000
     assert found.tolist() == expected.tolist()
+
+
+def test_long_edges_take_little_memory():
+    """2,000 teeth of a comb, each across the whole map."""
+    x = np.repeat(np.arange(2_000), 2)
+    y = np.tile([0, 5_000, 5_000, 0], 1_000) + 1
+    areas = areas_of([Polygon([*zip(x, y, strict=True), (x[-1], 0), (0, 0)])], crs=3857)
+    tracemalloc.start()
+    try:
+        assert len(areas.index.labels) > 500
+        assert tracemalloc.get_traced_memory()[1] < 1e8
+    finally:
+        tracemalloc.stop()

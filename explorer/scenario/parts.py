@@ -87,7 +87,7 @@ class Choice:
 
     Parameters
     ----------
-    key : a key of `explorer.scenario.known.known_mechanisms()`
+    key : a key of `known_mechanisms()`
     settings : mapping, or pairs of name and value; a value may be a mapping of settings in turn
 
     Raises

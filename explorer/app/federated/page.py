@@ -204,7 +204,10 @@ SPEC = PageSpec(
             *(("scale", "Colour scale"), ("palette", ""), ("partition", "Partition")),
             *(("base_map", "Base map"), ("truth", "")),
         ],
-        made={"people_are_public": _exact_number, "promise": lambda _drawer: html_pane()},
+        made={
+            "people_are_public": _exact_number,
+            "promise": lambda _drawer: html_pane(margin=(0, 10, 4, 10)),
+        },
         counted=_promise,
     ),
     readout=FederatedReadout,

@@ -108,6 +108,12 @@ def test_what_is_not_private_is_no_release(choices, said) -> None:
     assert page.screen.release.preview
 
 
+def test_whom_a_release_protects_is_in_line_with_the_other_texts_of_the_drawer(read) -> None:
+    promise = read.drawer.control("promise")
+    assert "A release protects" in html.unescape(promise.object)
+    assert promise.margin == read.drawer.counted.margin
+
+
 def test_every_control_is_there_and_changes_the_rounds(page) -> None:
     press.press(page.drawer, "More settings")
     before = page.screen.release

@@ -20,6 +20,7 @@ from explorer.app import ClassResult, serve
 from explorer.app import server as server_module
 from explorer.app.work import limits
 from explorer.errors import InputError
+from explorer.scenario import Scenario
 from explorer.serving import entrance
 from explorer.serving.ports import usable_port
 from tests.benchmarks.websocket_client import Client
@@ -34,10 +35,11 @@ def application(server):
 class Running:
     """A server in this process; ``visit`` runs beside its loop and ends it."""
 
-    def __init__(self, **more) -> None:
+    def __init__(self, city: str = "madeup", side: int | None = 256, **more) -> None:
         self.said: list[str] = []
         quiet = {"open": False, "warm": False, "start": False, "say": self.said.append}
-        self.server = serve("madeup", port=0, side=256, **quiet, **more)
+        begin = {} if side is None else {"side": side}
+        self.server = serve(city, port=0, **begin, **quiet, **more)
         self.url = f"127.0.0.1:{self.server.port}"
         self.server.start()
 
@@ -309,6 +311,28 @@ def test_who_waits_long_for_the_first_start_is_told_why(monkeypatch, patience) -
     serve("madeup", port=0, open=False, warm=True, start=False, say=said.append).stop()
     assert said.count(server_module.COMPILING) == (patience < 1)
     assert "The explorer is at" in said[-1]
+
+
+@pytest.mark.parametrize(
+    ("begin", "paths"),
+    [
+        ({}, {"": True, "explore": True, "?theme=dark": True, "?theme=dark&left=1": False}),
+        ({"city": "nation"}, {"": False}),
+        ({"epsilon": 0.3}, {"": False}),
+        ({"scenario": Scenario()}, {"": False, "explore": False}),
+        ({"class_only": True}, {"": False, "explore": False}),
+    ],
+)
+def test_a_kept_picture_is_in_the_first_answer_of_the_made_up_city_alone(begin, paths) -> None:
+    running = Running(side=None, **begin)
+
+    async def visit() -> None:
+        for path, is_kept in paths.items():
+            answer = await running.get(path)
+            assert (b'id="first-screen"' in answer.body) == is_kept, path
+
+    running.do(visit)
+    running.stop()
 
 
 def test_only_the_hosts_that_were_named_are_allowed(monkeypatch) -> None:

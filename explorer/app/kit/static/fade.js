@@ -1,4 +1,4 @@
-// A map was sent another picture, see `kit.fade`. Where a slider was touched last, by pointer or key,
+// A map was sent another picture, see `kit.maps`. Where a slider was touched last, by pointer or key,
 // or something is dragged, every picture counts and none is covered. A picture of another place, or
 // size, is no earlier state of this one. A copy may show exact counts: it is dropped as soon as they
 // are hidden, and what was painted before that is not copied after it. Without a graphics card a

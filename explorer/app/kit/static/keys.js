@@ -1,4 +1,4 @@
-// Keys of a page, see `kit.keys`. A field keeps what is typed into it. Arrows, Delete and Escape act
+// Keys of a page, see `kit.browser`. A field keeps what is typed into it. Arrows, Delete and Escape act
 // on boxes where nothing has the focus, or a map: sliders, menus and tables have uses of their own
 // for them. Letters act but in menus, where they look for an option. Enter acts on a map alone:
 // elsewhere it presses buttons.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from itertools import zip_longest
 
 import nbformat
 import numpy as np
@@ -17,7 +18,7 @@ from explorer.scenario import Box, Scenario, code, to_notebook, to_python
 from tests.scenario.frame import run
 from tests.scenarios import KEYS, runnable
 
-PAIRS = list(zip(KEYS[::2], KEYS[1::2], strict=True))
+PAIRS = list(zip_longest(KEYS[::2], KEYS[1::2], fillvalue=KEYS[0]))
 
 
 def on_screen(scenario: Scenario) -> list[list[float]]:

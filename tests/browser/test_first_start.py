@@ -18,7 +18,7 @@ PATIENCE = 300
 
 @pytest.fixture
 def cold(tmp_path: Path):
-    code = "from explorer.app import serve; serve(side=256, port=0, open=False)"
+    code = "from explorer.app import serve; serve(port=0, open=False)"
     running = Started(
         [sys.executable, "-u", "-c", code],
         r"explorer is at (http://\S+)",

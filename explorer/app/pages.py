@@ -1,8 +1,9 @@
 """The pages of the app, one line each: a page is a folder that fills in a frame.
 
-A new page is a folder with a module ``page.py``, in it a subclass of `AppPage` (with exact data: of
-`CuratorPage`), and its line in `PAGES`. Pages are loaded when they are needed: no page needs
-another, and a server loads a page when it is first opened. What is shown to others is not here: see
+A new page is a folder with a module ``page.py`` and a line in `PAGES`. A page with maps of a
+release is a `PageSpec` and a `MapPage` that names it, another one a subclass of `AppPage` (with
+exact data: of `CuratorPage`). Pages are loaded when they are needed: no page needs another, and a
+server loads a page when it is first opened. What is shown to others is not here: see
 `explorer.audience`.
 """
 
